@@ -3,7 +3,7 @@ address and in one folder. Every process ends with the one that started it.
 
 Needs Debian's packages ceph-mon ceph-osd radosgw ceph-common postgresql haproxy.
 """
-import collections, glob, hashlib, hmac, os, re, select, shutil, signal, socket, subprocess, tempfile, time
+import collections, glob, hashlib, hmac, http.client, os, re, select, shutil, signal, socket, subprocess, tempfile, time
 import urllib.error, urllib.request
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -44,12 +44,17 @@ def find(program):
 
 class Refused(Exception):
     def __init__(self, status, text):
-        super().__init__(f"{status}: {text[:300]}")
+        super().__init__(f"{status}: {text}")
         self.status = status
 
 
+class Incomplete(OSError):
+    """A successful response broke off, so that its length differs from the stated one."""
+
+
 def call(url, method="GET", data=None, fields={}, token=None, timeout=60):
-    """Returns fields and body of a response. Raises Refused for 4xx and 5xx, and OSError if there is no response."""
+    """Returns fields and body of a response. Raises Refused for 4xx and 5xx, Incomplete, and another OSError if there is
+    no response."""
     request = urllib.request.Request(url, data=data, method=method, headers=dict(fields))
     if token:
         request.add_header("Authorization", f"Bearer {token}")
@@ -57,7 +62,9 @@ def call(url, method="GET", data=None, fields={}, token=None, timeout=60):
         with urllib.request.urlopen(request, timeout=timeout) as response:
             return response.headers, response.read()
     except urllib.error.HTTPError as error:
-        raise Refused(error.code, error.read().decode(errors="replace")) from None
+        raise Refused(error.code, error.read(300).decode(errors="replace")) from None
+    except http.client.IncompleteRead as error:
+        raise Incomplete(f"{url}: {error}") from None
 
 
 class Work:

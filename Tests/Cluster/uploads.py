@@ -1,7 +1,7 @@
 """Clients of a cluster: they attach, read and delete bundles while parts of the cluster fail."""
 import base64, collections, contextlib, hashlib, json, os, random, shutil, subprocess, threading, time, uuid
 
-from parts import Refused, call
+from parts import Incomplete, Refused, call
 
 
 def make_bundle(work, snapshot, size):
@@ -220,6 +220,9 @@ class Clients:
         """Reads a bundle, which is there as a whole or not at all. Returns whether it is there."""
         try:
             _, data = call(f"{self.url}/v1/snapshots/{identifier}.zip", token=self.token)
+        except Incomplete:
+            # The server was killed or stopped while it sent the bundle.
+            return True
         except OSError:
             return False
         except Refused as error:
