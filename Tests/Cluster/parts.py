@@ -53,8 +53,8 @@ class Incomplete(OSError):
 
 
 def call(url, method="GET", data=None, fields={}, token=None, timeout=60):
-    """Returns fields and body of a response. Raises Refused for 4xx and 5xx, Incomplete, and another OSError if there is
-    no response."""
+    """Returns fields and body of a response. Raises Refused for 4xx and 5xx, Incomplete, and another OSError if there
+    is no response."""
     request = urllib.request.Request(url, data=data, method=method, headers=dict(fields))
     if token:
         request.add_header("Authorization", f"Bearer {token}")

@@ -183,7 +183,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
       if record.verified == .damaged { change.verified = nil }
       try change.apply(to: &next)
       changed = next
-      return next == record ? .keep : .write(.published(next, attempt: attempt))
+      return next == record ? .keep : .write(.published(next, by: attempt))
     }
     return changed ?? former
   }

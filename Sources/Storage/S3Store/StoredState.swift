@@ -8,8 +8,8 @@ struct StoredState: Sendable, Hashable {
 
   /// What belongs to the UUID.
   enum Content: Sendable, Hashable {
-    /// A bundle. `attempt` names the object with its bytes, also in the record. It is out of use if its record is marked
-    /// as damaged.
+    /// A bundle, made by ``published(_:by:)``. `attempt` names the object with its bytes, and the record names it too. The
+    /// bundle is out of use if its record is marked as damaged.
     case published(SnapshotRecord, attempt: SnapshotID)
     /// The bundle was deleted. The UUID is never used again.
     case deleted

@@ -52,7 +52,7 @@ final class LateVerification: Sendable {
       let (former, _) = try await states.change(record.id) { (record, attempt) throws(StoreError) in
         // A bundle that was set aside meanwhile remains so.
         guard record.verified == .pending else { return .keep }
-        return .write(.published(record.changed(to: verdict), attempt: attempt))
+        return .write(.published(record.changed(to: verdict), by: attempt))
       }
       if former.verified == .pending { await onVerification(former.changed(to: verdict)) }
     } catch {

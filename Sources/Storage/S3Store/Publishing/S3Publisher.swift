@@ -122,7 +122,7 @@ final class S3Publisher: Sendable {
   ) async throws(StoreError) -> SnapshotStates.Creation {
     try await write(upload, record.id, attempt)
     // If this throws, the record possibly names the bytes, so they remain; otherwise the sweep removes them.
-    let creation = try await states.create(record.id, .published(record, attempt: attempt))
+    let creation = try await states.create(record.id, .published(record, by: attempt))
     if case .taken = creation { await remove(record.id, attempt) }
     return creation
   }
