@@ -46,7 +46,7 @@ package enum ChangeNotesKind: CaseIterable, Sendable {
   private static let hour = Duration.seconds(3600)
 
   private static func changes(_ count: Int) -> [NotedChange] {
-    (0..<count).map { _ in NotedChange(SnapshotID(), of: SnapshotID()) }
+    (0..<count).map { NotedChange(SnapshotID(), of: SnapshotID(), isCreation: $0 % 2 == 0) }
   }
 
   @Test(arguments: ChangeNotesKind.allCases)

@@ -13,7 +13,8 @@ package struct InMemorySettledRecords: SettledRecords {
 
   package func settledRecord(_ id: SnapshotID) async throws(CatalogError) -> SnapshotRecord? {
     guard notes.isAvailable else { throw .unavailable("for the test") }
-    guard !notes.all.contains(where: { $0.snapshot == id }), let record = catalog.record(id),
+    guard !notes.all.contains(where: { $0.snapshot == id && !$0.isCreation }),
+      let record = catalog.record(id),
       let attempt = record.attempt
     else { return nil }
     var settled = record.listed

@@ -67,7 +67,9 @@ package enum SettledRecordsKind: CaseIterable, Sendable {
       #expect(try await records.settledRecord(other.id) == Self.settled(other))
       try await notes.write([], removing: [changes[0]])
       #expect(try await records.settledRecord(noted.id) == nil)
-      try await notes.write([], removing: [changes[1]])
+      // The record is inserted before the note of its creation is removed.
+      let creation = NotedChange(SnapshotID(), of: noted.id, isCreation: true)
+      try await notes.write([creation], removing: [changes[1]])
       #expect(try await records.settledRecord(noted.id) == Self.settled(noted))
     }
   }

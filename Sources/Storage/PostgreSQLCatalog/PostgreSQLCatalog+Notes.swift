@@ -14,12 +14,13 @@ extension PostgreSQLCatalog: ChangeNotes {
       _ = try connection.query(
         """
         WITH ended AS (DELETE FROM unindexed WHERE number = ANY($3))
-        INSERT INTO unindexed (number, id) SELECT * FROM unnest($1, $2)
+        INSERT INTO unindexed (number, id, creation)
+        SELECT number, id, creation <> 0 FROM unnest($1, $2, $4) AS each (number, id, creation)
         ON CONFLICT (number) DO UPDATE SET noted = now()
         """,
         [
           .byteArrays(added.numbers), .byteArrays(added.map { Array($0.snapshot.bytes) }),
-          .byteArrays(ended.numbers),
+          .byteArrays(ended.numbers), .ints(added.map { $0.isCreation ? 1 : 0 }),
         ])
     }
   }
@@ -28,7 +29,7 @@ extension PostgreSQLCatalog: ChangeNotes {
     try await perform { connection in
       try connection.query(
         """
-        SELECT number, id FROM unindexed WHERE noted < now() - $1 * interval '1 microsecond'
+        SELECT number, id, creation FROM unindexed WHERE noted < now() - $1 * interval '1 microsecond'
         ORDER BY noted LIMIT $2
         """, [.int(age.microseconds), .int(Int64(limit))]
       ).map { row in
@@ -36,7 +37,7 @@ extension PostgreSQLCatalog: ChangeNotes {
         else {
           throw MalformedRow()
         }
-        return NotedChange(number, of: id)
+        return NotedChange(number, of: id, isCreation: try row.bool(2))
       }
     }
   }
@@ -58,7 +59,7 @@ extension PostgreSQLCatalog: SettledRecords {
       try connection.query(
         """
         SELECT record, attempt FROM snapshot WHERE id = $1 AND place IS NOT NULL AND attempt <> ''
-          AND NOT EXISTS (SELECT FROM unindexed WHERE unindexed.id = $1)
+          AND NOT EXISTS (SELECT FROM unindexed WHERE unindexed.id = $1 AND NOT creation)
         """, [.bytes(Array(id.bytes))]
       ).map { row in
         guard let attempt = SnapshotID(bytes: try row.bytes(1)) else { throw MalformedRow() }

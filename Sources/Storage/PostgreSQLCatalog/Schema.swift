@@ -56,6 +56,7 @@ enum Schema {
       .init(
         """
         ALTER TABLE snapshot ADD attempt bytea NOT NULL DEFAULT '';
+        ALTER TABLE unindexed ADD creation boolean NOT NULL DEFAULT false;
         CREATE INDEX unindexed_id ON unindexed (id);
         """, isCompatible: true),
     ])

@@ -51,7 +51,8 @@ struct SnapshotStates: Sendable {
   func create(_ id: SnapshotID, _ content: StoredState.Content) async throws(StoreError) -> Creation {
     let change = StoredState.ChangeID()
     let bytes = try encode(StoredState(content, by: change))
-    return try await journaled(NotedChange(change, of: id)) { progress async throws(StoreError) in
+    let noted = NotedChange(change, of: id, isCreation: true)
+    return try await journaled(noted) { progress async throws(StoreError) in
       for round in 1...Self.rounds {
         let outcome = try await progress.write(content) { () async throws(S3Error) in
           try await writer.create(ObjectKeys.record(id), bytes)

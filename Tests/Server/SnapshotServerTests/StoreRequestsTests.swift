@@ -81,7 +81,6 @@ import Testing
       let bundle = try SampleBundle(String(repeating: "0123456789", count: repetitions))
       try await servers.with { one in
         #expect(try await one.upload(bundle.bytes).status == 201)
-        try await one.application.storage.abilities.journal?.flush()
         try await servers.with { other in
           // The other server looks for changes without notes, too.
           try await other.send(.get, "/v1/snapshots")

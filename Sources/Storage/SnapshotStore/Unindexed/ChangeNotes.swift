@@ -6,10 +6,12 @@ package struct NotedChange: Sendable, Hashable {
   package let number: SnapshotID
   /// The snapshot that is changed.
   package let snapshot: SnapshotID
+  /// Whether the change creates the snapshot: see ``SettledRecords``.
+  package let isCreation: Bool
 
   /// Creates a change from its parts.
-  package init(_ number: SnapshotID, of snapshot: SnapshotID) {
-    (self.number, self.snapshot) = (number, snapshot)
+  package init(_ number: SnapshotID, of snapshot: SnapshotID, isCreation: Bool = false) {
+    (self.number, self.snapshot, self.isCreation) = (number, snapshot, isCreation)
   }
 }
 

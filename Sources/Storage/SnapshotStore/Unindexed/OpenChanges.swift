@@ -11,7 +11,7 @@ struct OpenChanges: Sendable {
       case unknown
     }
 
-    let snapshot: SnapshotID
+    let noted: NotedChange
     var phase = Phase.writing
     /// Until when the change can be made under its note; `nil` if it has none.
     var end: ContinuousClock.Instant?
@@ -30,7 +30,7 @@ struct OpenChanges: Sendable {
       return
     }
     guard changes.count < limit else { return }
-    changes[change.number] = Change(snapshot: change.snapshot)
+    changes[change.number] = Change(noted: change)
     numbers[change.snapshot, default: []].insert(change.number)
   }
 
@@ -44,14 +44,14 @@ struct OpenChanges: Sendable {
 
   /// The changes without a note.
   var unnoted: [NotedChange] {
-    changes.lazy.filter { $0.value.end == nil }.map { NotedChange($0.key, of: $0.value.snapshot) }
+    changes.values.lazy.filter { $0.end == nil }.map(\.noted)
   }
 
   /// The changes of a snapshot that were written with a result that satisfies `condition`.
   func written(_ snapshot: SnapshotID, _ condition: (SnapshotRecord?) -> Bool) -> [NotedChange] {
-    numbers[snapshot, default: []].filter {
-      if case .written(let record)? = changes[$0]?.phase { condition(record) } else { false }
-    }.map { NotedChange($0, of: snapshot) }
+    numbers[snapshot, default: []].compactMap { changes[$0] }.filter {
+      if case .written(let record) = $0.phase { condition(record) } else { false }
+    }.map(\.noted)
   }
 
   mutating func end(_ change: NotedChange, _ outcome: ChangeJournal.Outcome) {
@@ -82,8 +82,8 @@ struct OpenChanges: Sendable {
 
   /// Forgets written changes whose notes ended before `limit`, when any server can find them.
   mutating func forgetOld(until limit: ContinuousClock.Instant) {
-    for (number, change) in changes where change.end.map({ $0 < limit }) ?? false {
-      if case .written = change.phase { forget(NotedChange(number, of: change.snapshot)) }
+    for change in changes.values where change.end.map({ $0 < limit }) ?? false {
+      if case .written = change.phase { forget(change.noted) }
     }
   }
 
