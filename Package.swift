@@ -93,7 +93,7 @@ let app = group(
 let storage = group(
   "Sources/Storage",
   [
-    .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO"]),
+    .target(name: "SnapshotStore", dependencies: ["SnapshotFormat", "SystemIO", .logging]),
     .target(
       name: "FileStore", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .crypto, .logging]),
     .target(

@@ -63,8 +63,16 @@ extension SnapshotRecord {
     var listed = self
     listed.identifiers = nil
     listed.comments = nil
-    (listed.revision, listed.attempt) = (nil, nil)
+    listed.revision = nil
+    listed.attempt = nil
     return listed
+  }
+
+  /// The record as ``SettledRecords`` have it.
+  package var settled: SnapshotRecord {
+    var settled = listed
+    settled.attempt = attempt
+    return settled
   }
 }
 

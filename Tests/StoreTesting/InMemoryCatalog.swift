@@ -46,13 +46,7 @@ package final class InMemoryCatalog: Catalog {
     entries.withLock { state in
       var builder = PageBuilder(request)
       state.visit(query, olderThan: request.cursor) { record in
-        builder.append(length: record.listedLength) {
-          var listed = record
-          listed.identifiers = nil
-          listed.comments = nil
-          (listed.revision, listed.attempt) = (nil, nil)
-          return listed
-        }
+        builder.append(length: record.listedLength) { record.listed }
         return !builder.isFull
       }
       return builder.page

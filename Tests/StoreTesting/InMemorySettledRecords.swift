@@ -14,11 +14,8 @@ package struct InMemorySettledRecords: SettledRecords {
   package func settledRecord(_ id: SnapshotID) async throws(CatalogError) -> SnapshotRecord? {
     guard notes.isAvailable else { throw .unavailable("for the test") }
     guard !notes.all.contains(where: { $0.snapshot == id && !$0.isCreation }),
-      let record = catalog.record(id),
-      let attempt = record.attempt
+      let record = catalog.record(id), record.attempt != nil
     else { return nil }
-    var settled = record.listed
-    settled.attempt = attempt
-    return settled
+    return record.settled
   }
 }

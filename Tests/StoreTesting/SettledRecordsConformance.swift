@@ -32,22 +32,16 @@ package enum SettledRecordsKind: CaseIterable, Sendable {
 
 /// The guarantees of ``SettledRecords``, tested with every implementation.
 @Suite struct SettledRecordsConformance {
-  private static func settled(_ record: SnapshotRecord) -> SnapshotRecord {
-    var settled = record.listed
-    settled.attempt = record.attempt
-    return settled
-  }
-
   @Test(arguments: SettledRecordsKind.allCases)
   func `a record with an attempt is settled as it was last inserted`(kind: SettledRecordsKind) async throws {
     try await kind.with { catalog, _, records in
       var snapshot = try record { $0.attempt = SnapshotID() }
       #expect(try await records.settledRecord(snapshot.id) == nil)
       try await catalog.insert(snapshot)
-      #expect(try await records.settledRecord(snapshot.id) == Self.settled(snapshot))
+      #expect(try await records.settledRecord(snapshot.id) == snapshot.settled)
       (snapshot.attempt, snapshot.revision, snapshot.isPinned) = (SnapshotID(), 1, true)
       try await catalog.insert(snapshot)
-      #expect(try await records.settledRecord(snapshot.id) == Self.settled(snapshot))
+      #expect(try await records.settledRecord(snapshot.id) == snapshot.settled)
       snapshot.attempt = nil
       try await catalog.insert(snapshot)
       #expect(try await records.settledRecord(snapshot.id) == nil)
@@ -64,13 +58,13 @@ package enum SettledRecordsKind: CaseIterable, Sendable {
       let changes = (0..<2).map { _ in NotedChange(SnapshotID(), of: noted.id) }
       try await notes.write(changes, removing: [])
       #expect(try await records.settledRecord(noted.id) == nil)
-      #expect(try await records.settledRecord(other.id) == Self.settled(other))
+      #expect(try await records.settledRecord(other.id) == other.settled)
       try await notes.write([], removing: [changes[0]])
       #expect(try await records.settledRecord(noted.id) == nil)
       // The record is inserted before the note of its creation is removed.
       let creation = NotedChange(SnapshotID(), of: noted.id, isCreation: true)
       try await notes.write([creation], removing: [changes[1]])
-      #expect(try await records.settledRecord(noted.id) == Self.settled(noted))
+      #expect(try await records.settledRecord(noted.id) == noted.settled)
     }
   }
 

@@ -153,8 +153,7 @@ extension ServerStorage {
   package static func open(
     _ settings: ServerSettings, in client: S3Client, rows: any UploadRows, catalog: any Catalog,
     notes: any ChangeNotes, settledRecords: (any SettledRecords)? = nil, lock: any MaintenanceLock,
-    downloads: DownloadSource = .server,
-    observer: StorageObserver = StorageObserver(), logger: Logger
+    downloads: DownloadSource = .server, observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     guard settings.retention.quotaBytes == nil else { throw .quotaUnsupported }
     let verified = AsyncStream<SnapshotRecord>.makeStream()

@@ -98,7 +98,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
       $0.timeouts.total = S3StoreLimits.probeSeconds
     }
     journal = configuration.notes.map {
-      ChangeJournal($0, marks: S3ChangeMarks(client: client), limits: configuration.journal)
+      ChangeJournal($0, marks: S3ChangeMarks(client: client), limits: configuration.journal, logger: logger)
     }
     states = SnapshotStates(client: client, writer: writer, journal: journal)
     cache = BundleCache(

@@ -103,7 +103,6 @@ import Testing
       try await servers.with { one in
         try await servers.with { other in
           #expect(try await one.upload(bundle.bytes).status == 201)
-          try await one.application.storage.abilities.journal?.flush()
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
           #expect(try await one.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
@@ -120,7 +119,6 @@ import Testing
       try await servers.with { other in
         try await servers.with { one in
           #expect(try await one.upload(bundle.bytes).status == 201)
-          try await one.application.storage.abilities.journal?.flush()
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
           try await one.application.storage.store.delete(bundle.id)
         }
@@ -136,7 +134,6 @@ import Testing
     try await Self.withServers { servers, bundle in
       try await servers.with { api in
         #expect(try await api.upload(bundle.bytes).status == 201)
-        try await api.application.storage.abilities.journal?.flush()
         servers.notes.isAvailable = false
         let calls = try await servers.calls {
           let sent = try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
@@ -157,7 +154,6 @@ import Testing
     try await Self.withServers { servers, bundle in
       try await servers.with { api in
         #expect(try await api.upload(bundle.bytes, .put, id: bundle.id).status == 201)
-        try await api.application.storage.abilities.journal?.flush()
         let damaged = try await api.application.storage.store.setAside(bundle.id)
         try await servers.catalog.insert(damaged)
         #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").kind == "snapshot-damaged")

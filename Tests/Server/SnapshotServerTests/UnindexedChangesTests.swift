@@ -351,7 +351,7 @@ import Testing
     let (notes, marks) = (InMemoryChangeNotes(), InMemoryChangeMarks())
     var limits = ChangeJournal.Limits()
     limits.changes = 2
-    let journal = ChangeJournal(notes, marks: marks, limits: limits)
+    let journal = ChangeJournal(notes, marks: marks, limits: limits, logger: .quiet)
     notes.isAvailable = false
     for _ in 0..<3 { try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID())) }
     notes.isAvailable = true
@@ -367,7 +367,7 @@ import Testing
     let (notes, marks) = (InMemoryChangeNotes(), InMemoryChangeMarks())
     var limits = ChangeJournal.Limits()
     limits.validity = .zero
-    let journal = ChangeJournal(notes, marks: marks, limits: limits)
+    let journal = ChangeJournal(notes, marks: marks, limits: limits, logger: .quiet)
     let change = NotedChange(SnapshotID(), of: SnapshotID())
     try await journal.prepare(change)
     notes.age(by: limits.overdueNotes * 2)

@@ -10,7 +10,7 @@ extension Bench {
     ] {
       let bundle = try bundle(name, size)
       let work = "upload \(name), \(connections) connections"
-      let seconds = effort.seconds
+      let (seconds, isLarge) = (effort.seconds, size >= 100_000_000)
       // At most about a gigabyte, so that the result does not depend on the disk.
       let limit = max(connections, 1_000_000_000 / size)
       let results = race(work, servers) { server in
@@ -33,17 +33,15 @@ extension Bench {
       }
       add(
         "\(work), nothing hashed or synced", .megabytesPerSecond, ours: .engine, results,
-        [.of(.nginx, 1.0), .of(.hummingbird, size < 100_000_000 ? 1.0 : 0.87), .of(.flyingFox, 1.6)])
+        [.of(.nginx, 1.0), .of(.hummingbird, isLarge ? 0.87 : 1.0), .of(.flyingFox, 1.6)])
       add("\(work), nothing hashed or synced", .cpuPerGigabyte, ours: .engine, results)
       // When the disk is slow, the engine waits for it too. Otherwise the digest makes the difference.
-      let digest = bundle.payload.digestSeconds / Double(size) * 1e9
+      let digest = Metric.cpuPerGigabyte.format(bundle.payload.digestSeconds / Double(size) * 1e9)
+      let reason = "the digest takes \(digest) s of CPU for each GB, on the core that also receives it"
       add(
         "\(work), as shipped", .megabytesPerSecond, ours: .serve, results,
-        size < 100_000_000 ? [.of(.doingTheSame, 1)] : [.of(.engine, 0.95), .of(.doingTheSame, 1)],
-        limit: size < 100_000_000
-          ? nil
-          : "the digest takes \(Metric.cpuPerGigabyte.format(digest)) s of CPU for each GB, on the core that also receives it"
-      )
+        isLarge ? [.of(.engine, 0.95), .of(.doingTheSame, 1)] : [.of(.doingTheSame, 1)],
+        limit: isLarge ? reason : nil)
       add("\(work), as shipped", .cpuPerGigabyte, ours: .serve, results)
     }
   }

@@ -35,12 +35,7 @@ extension S3BundleStore {
   package func contents(
     _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> BundleContents {
-    let found: (record: SnapshotRecord, attempt: SnapshotID)
-    if let settled = await settled(id), isVisible(settled.record) {
-      found = settled
-    } else {
-      found = try await find(id, if: isVisible)
-    }
+    let found = try await findToSend(id, if: isVisible)
     let key = ObjectKeys.bytes(id, attempt: found.attempt)
     guard found.record.verified != .damaged, found.record.size > S3StoreLimits.awaitedBundleBytes else {
       let bundle = try await openKept(found)
@@ -66,8 +61,7 @@ extension S3BundleStore {
   /// A URL with which anybody can read a bundle from the object store until `lifetime` has passed. Throws the errors of
   /// ``open(_:)``, except that missing bytes are not noticed.
   package func url(of id: SnapshotID, lifetime: Duration) async throws(StoreError) -> String {
-    let found: (record: SnapshotRecord, attempt: SnapshotID)
-    if let settled = await settled(id) { found = settled } else { found = try await states.published(id) }
+    let found = try await findToSend(id) { _ in true }
     guard found.record.verified != .damaged else { throw .damaged }
     do throws(S3Error) {
       return try await client.presignedURL(
@@ -79,6 +73,14 @@ extension S3BundleStore {
     } catch {
       throw StoreError(error)
     }
+  }
+
+  /// Like ``find(_:if:)``, but with a settled record if there is one.
+  private func findToSend(
+    _ id: SnapshotID, if isVisible: (SnapshotRecord) -> Bool
+  ) async throws(StoreError) -> (record: SnapshotRecord, attempt: SnapshotID) {
+    if let settled = await settled(id), isVisible(settled.record) { return settled }
+    return try await find(id, if: isVisible)
   }
 
   /// The record that the database has, if the snapshot was not deleted. What is damaged may have been repaired.

@@ -1,3 +1,4 @@
+package import Logging
 package import SnapshotFormat
 import Synchronization
 
@@ -6,8 +7,8 @@ import Synchronization
 ///
 /// Each change of a snapshot goes through these steps, and a server can end after any of them:
 /// 1. A note with the UUID is written to the database: see ``ChangeNotes``. If the database does not answer, a mark is
-///    written to the store instead: see ``ChangeMarks``. A deletion is not made then, so that other servers
-///    can rely on ``SettledRecords``.
+///    written to the store instead: see ``ChangeMarks``. A deletion is not made then, so that other servers can rely
+///    on ``SettledRecords``.
 /// 2. The store is changed, within ``Limits/validity`` of step 1. If that is not possible, step 1 is repeated first.
 /// 3. The catalogue is changed. If it fails, this server repeats it.
 /// 4. The note is removed, some time later. A mark is removed once notes of all changes are written that were made
@@ -74,11 +75,15 @@ package final class ChangeJournal: Sendable {
   private let notes: any ChangeNotes
   private let marks: any ChangeMarks
   private let limits: Limits
+  private let logger: Logger
   private let state = Mutex(State())
 
   /// Creates a journal.
-  package init(_ notes: any ChangeNotes, marks: any ChangeMarks, limits: Limits = Limits()) {
-    (self.notes, self.marks, self.limits) = (notes, marks, limits)
+  /// - Parameter logger: receives failures that no caller receives.
+  package init(
+    _ notes: any ChangeNotes, marks: any ChangeMarks, limits: Limits = Limits(), logger: Logger
+  ) {
+    (self.notes, self.marks, self.limits, self.logger) = (notes, marks, limits, logger)
   }
 
   // MARK: - Changing the store
@@ -145,9 +150,13 @@ package final class ChangeJournal: Sendable {
     return .success(())
   }
 
-  /// Removes a mark that is not needed. If that fails, all records are compared once more than necessary.
+  /// Removes a mark that is not needed. A failure costs time only, so it does not make the change or the flush fail.
   private func remove(_ mark: Mark) async {
-    do throws(StoreError) { try await marks.remove(mark.name) } catch {}
+    do throws(StoreError) { try await marks.remove(mark.name) } catch {
+      logger.warning(
+        "A mark can't be removed; all records will be compared with the catalogue once more than necessary",
+        metadata: ["mark": "\(mark.name)", "error": "\(error)"])
+    }
   }
 
   // MARK: - Changing the catalogue

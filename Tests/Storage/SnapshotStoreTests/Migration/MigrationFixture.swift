@@ -143,7 +143,7 @@ struct StoreContents: Sendable, Hashable {
 
   init(of store: any BundleStore, _ ids: [SnapshotID]) async throws {
     for var record in try await store.allRecords() {
-      // A copy names its bytes anew.
+      // The bytes of a copy have another name.
       record.attempt = nil
       records[record.id] = record
     }
