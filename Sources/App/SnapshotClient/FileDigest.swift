@@ -10,18 +10,36 @@ enum FileDigest {
   static func compute(
     _ url: URL, isCancelled: () -> Bool
   ) throws(SnapshotClientError) -> ContentDigest {
-    let path = url.resolvingSymlinksInPath().path
-    guard Folder.isRegularFile(path) else {
-      throw SnapshotClientError(.file, "\(url.path) is not a regular file")
-    }
-    var computation = DigestComputation()
+    try finish(GrowingDigest(of: path(of: url)), isCancelled: isCancelled)
+  }
+
+  /// Begins to read the regular file at `url` in the background.
+  static func begin(_ url: URL) throws(SnapshotClientError) -> GrowingDigest {
+    let digest = try GrowingDigest(of: path(of: url))
+    digest.follow(to: .max)
+    return digest
+  }
+
+  /// Reads what remains of the file. Throws ``SnapshotClientError/Code/cancelled`` when `isCancelled` returns true.
+  static func finish(
+    _ digest: GrowingDigest, isCancelled: () -> Bool
+  ) throws(SnapshotClientError) -> ContentDigest {
+    let result: ContentDigest
     do throws(SystemError) {
-      try computation.follow(File(path), isCancelled: isCancelled)
+      result = try digest.finish(isCancelled: isCancelled).sha256
     } catch {
       throw SnapshotClientError(.file, error.description, cause: error)
     }
     guard !isCancelled() else { throw SnapshotClientError(.cancelled) }
-    return computation.digest
+    return result
+  }
+
+  private static func path(of url: URL) throws(SnapshotClientError) -> String {
+    let path = url.resolvingSymlinksInPath().path
+    guard Folder.isRegularFile(path) else {
+      throw SnapshotClientError(.file, "\(url.path) is not a regular file")
+    }
+    return path
   }
 }
 

@@ -3,10 +3,10 @@ import SnapshotFormat
 import Synchronization
 import SystemIO
 
-/// Computes the digest of a file while it is downloaded, on a thread of its own, so that the end of the download waits
+/// Computes the digest of a file while it is transferred, on a thread of its own, so that the end of the transfer waits
 /// only for the last bytes. Thread-safe.
 ///
-/// It also starts to write the bytes to the disk, which shortens the final synchronization.
+/// It also starts to write the bytes of a download to the disk, which shortens the final synchronization.
 final class GrowingDigest: Sendable {
   private struct State {
     var computation = DigestComputation()

@@ -8,9 +8,9 @@ import SystemIO
 extension SnapshotAPIClient {
   /// Attaches the bundle at `bundle` to `report`.
   ///
-  /// Uploads the bundle with its digest; the server rejects bytes that differ from it. With an `id`, a failed upload is
-  /// repeated, which is safe: the server accepts the same bytes again. Without an `id`, the server chooses one, and the
-  /// upload is repeated only if no connection was made.
+  /// Uploads the bundle with its digest; the server rejects bytes that differ from it. The bundle must not change until
+  /// the upload ends. With an `id`, a failed upload is repeated, which is safe: the server accepts the same bytes again.
+  /// Without an `id`, the server chooses one, and the upload is repeated only if no connection was made.
   ///
   /// A bundle that meets ``ResumptionPolicy`` is uploaded resumably, with or without an `id`. If the server does not
   /// support that, the bundle is sent in one request.
@@ -32,8 +32,13 @@ extension SnapshotAPIClient {
     state: URL? = nil, progress: ProgressHandler? = nil,
     restarted: (@Sendable (UploadRestart) -> Void)? = nil
   ) async throws(SnapshotClientError) -> SnapshotRecord {
-    let digest = try await disk.run { (isCancelled) throws(SnapshotClientError) in
-      try FileDigest.compute(bundle, isCancelled: isCancelled)
+    let policy = configuration.resumption
+    let digest = try await disk.run { (isCancelled) throws(SnapshotClientError) -> OutgoingDigest in
+      // A stored state has to name the bytes from the start.
+      if state == nil, try policy.applies(to: Self.size(of: bundle)) {
+        return try .computing(FileDigest.begin(bundle))
+      }
+      return try .known(FileDigest.compute(bundle, isCancelled: isCancelled))
     }
     let outgoing = OutgoingBundle(
       file: bundle, digest: digest, report: report, id: id, end: end, state: state)
@@ -74,7 +79,8 @@ extension SnapshotAPIClient {
         limit: limit, isCancelled: isCancelled)
       return (digest, form)
     }
-    let outgoing = OutgoingBundle(file: bundle, digest: digest, report: report, id: id, end: end, state: nil)
+    let outgoing = OutgoingBundle(
+      file: bundle, digest: .known(digest), report: report, id: id, end: end, state: nil)
     var request = attachment(outgoing)
     request.headerFields[.contentType] = form.contentType
     let result: Result<TransportResponse, SnapshotClientError>
@@ -84,7 +90,7 @@ extension SnapshotAPIClient {
       result = .failure(error)
     }
     form.remove()
-    return try record(in: result.get(), of: outgoing)
+    return try record(in: result.get(), of: outgoing, digest)
   }
 
   private static func check(fieldName name: String) throws(SnapshotClientError) {
@@ -111,12 +117,12 @@ extension SnapshotAPIClient {
     return request
   }
 
-  /// The record in the server's response to `bundle`.
+  /// The record in the server's response to `bundle` with `digest`.
   private func record(
-    in response: TransportResponse, of bundle: OutgoingBundle
+    in response: TransportResponse, of bundle: OutgoingBundle, _ digest: ContentDigest
   ) throws(SnapshotClientError) -> SnapshotRecord {
     let record = try decode(SnapshotRecord.self, from: response)
-    if let contradiction = bundle.contradiction(of: record) {
+    if let contradiction = bundle.contradiction(of: record, digest) {
       throw SnapshotClientError(.unexpectedAnswer, contradiction, status: response.head.status.code)
     }
     return record
@@ -138,29 +144,50 @@ extension SnapshotAPIClient {
   func upload(
     _ bundle: OutgoingBundle, _ listener: UploadListener
   ) async throws(SnapshotClientError) -> SnapshotRecord {
+    defer { if case .computing(let digest) = bundle.digest { digest.stop() } }
     var request = attachment(bundle)
     request.headerFields[.contentType] = "application/zip"
-    request.headerFields[.reprDigest] = DigestField(sha256: bundle.digest.bytes).fieldValue
-    let size = try await disk.run { (_) throws(SnapshotClientError) in
-      do throws(SystemError) {
-        return try File(bundle.file.resolvingSymlinksInPath().path).size
-      } catch {
-        throw SnapshotClientError(.file, error.description, cause: error)
-      }
-    }
+    request.headerFields[.reprDigest] = bundle.digest.known.map(Self.field)
+    let size = try await disk.run { (_) throws(SnapshotClientError) in try Self.size(of: bundle.file) }
     var answer: TransportResponse?
     if configuration.resumption.applies(to: size) {
       answer = try await uploadInPieces(bundle, size: size, opening: request, listener)
     }
-    let response =
-      if let answer { answer } else {
-        try await perform(request, body: .file(bundle.file), progress: listener.progress)
-      }
+    let digest = try await finish(bundle.digest)
+    let response: TransportResponse
+    if let answer {
+      response = answer
+    } else {
+      request.headerFields[.reprDigest] = Self.field(digest)
+      response = try await perform(request, body: .file(bundle.file), progress: listener.progress)
+    }
     let record = try decode(SnapshotRecord.self, from: response)
-    if let contradiction = bundle.contradiction(of: record) {
+    if let contradiction = bundle.contradiction(of: record, digest) {
       try await forget(bundle.state)
       throw SnapshotClientError(.unexpectedAnswer, contradiction, status: response.head.status.code)
     }
     return record
+  }
+
+  /// The value of `digest`, once it is computed.
+  func finish(_ digest: OutgoingDigest) async throws(SnapshotClientError) -> ContentDigest {
+    switch digest {
+    case .known(let known): known
+    case .computing(let growing):
+      try await disk.run { (isCancelled) throws(SnapshotClientError) in
+        try FileDigest.finish(growing, isCancelled: isCancelled)
+      }
+    }
+  }
+
+  /// The value of `Repr-Digest` that states `digest`.
+  static func field(_ digest: ContentDigest) -> String { DigestField(sha256: digest.bytes).fieldValue }
+
+  private static func size(of file: URL) throws(SnapshotClientError) -> Int64 {
+    do throws(SystemError) {
+      return try File(file.resolvingSymlinksInPath().path).size
+    } catch {
+      throw SnapshotClientError(.file, error.description, cause: error)
+    }
   }
 }

@@ -53,7 +53,7 @@ extension UploadQueue {
         else { throw SnapshotClientError(.bundleDamaged) }
       }
       let outgoing = OutgoingBundle(
-        file: bundle, digest: item.sha256, report: item.report, id: id,
+        file: bundle, digest: .known(item.sha256), report: item.report, id: id,
         state: URL(filePath: folder.resumption(of: id)))
       let listener = UploadListener(
         progress: { [weak self] progress in self?.change { $0.core.progressed(id, progress) } },

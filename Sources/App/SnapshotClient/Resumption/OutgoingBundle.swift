@@ -5,8 +5,7 @@ import SnapshotFormat
 struct OutgoingBundle: Sendable {
   /// The zip file.
   var file: URL
-  /// The digest of the zip file.
-  var digest: ContentDigest
+  var digest: OutgoingDigest
   var report: ReportID
   /// The snapshot's UUID; `nil` if the server chooses it.
   var id: SnapshotID?
@@ -15,8 +14,8 @@ struct OutgoingBundle: Sendable {
   /// The file that stores the state with which another process can resume the upload.
   var state: URL?
 
-  /// Describes how `record`, the server's response to this bundle, contradicts it; `nil` if it does not.
-  func contradiction(of record: SnapshotRecord) -> String? {
+  /// Describes how `record`, the server's response to this bundle with `digest`, contradicts it; `nil` if it does not.
+  func contradiction(of record: SnapshotRecord, _ digest: ContentDigest) -> String? {
     if record.sha256 != digest || id != nil && record.id != id {
       return "it describes another bundle than the one that was sent"
     }
@@ -25,6 +24,16 @@ struct OutgoingBundle: Sendable {
     }
     return nil
   }
+}
+
+/// The digest of the zip file that is uploaded.
+enum OutgoingDigest: Sendable {
+  case known(ContentDigest)
+  /// It is computed while the file is sent. The server gets it with the last bytes.
+  case computing(GrowingDigest)
+
+  /// The digest, if it is known before the file is sent.
+  var known: ContentDigest? { if case .known(let digest) = self { digest } else { nil } }
 }
 
 /// Callbacks for the progress of an upload, called on any thread.

@@ -16,6 +16,11 @@ struct PiecewiseUpload: Sendable {
     /// Send these bytes to the upload at this path. The last bytes complete it; the range is empty if the server
     /// already has all bytes.
     case append(String, Range<Int64>)
+
+    /// Whether the step completes an upload of `size` bytes.
+    func completes(_ size: Int64) -> Bool {
+      if case .append(_, let range) = self { range.upperBound == size } else { false }
+    }
   }
 
   /// The interpretation of a response.

@@ -27,7 +27,10 @@ extension SnapshotAPIClient {
     }
     while true {
       let (step, former, start) = (upload.next, upload, ContinuousClock.now)
-      let request = request(for: step, of: size, opening: opening)
+      var request = request(for: step, of: size, opening: opening)
+      if step.completes(size), bundle.digest.known == nil {
+        request.headerFields[.reprDigest] = try await Self.field(finish(bundle.digest))
+      }
       let answer = await send(request, body: body(of: step, in: bundle)) { event in
         guard case .informational(let head) = event, case .append(_, let range) = step,
           let offset = UploadFields(head.headerFields).offset,
@@ -98,7 +101,7 @@ extension SnapshotAPIClient {
       request = address.request(.patch, target: target)
       request.headerFields[.contentType] = UploadFields.mediaType
       request.headerFields[.uploadOffset] = "\(range.lowerBound)"
-      request.headerFields[.uploadComplete] = StructuredItem.text(range.upperBound == size)
+      request.headerFields[.uploadComplete] = StructuredItem.text(step.completes(size))
     }
     request.headerFields[.uploadDraftInteropVersion] = UploadFields.interopVersion
     return request

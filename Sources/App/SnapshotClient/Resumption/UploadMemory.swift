@@ -47,7 +47,7 @@ struct UploadMemory: Sendable {
   /// Stores that the upload of `bundle` is at `location`.
   func remember(_ location: String, of bundle: OutgoingBundle, size: Int64) {
     do {
-      let note = note(on: bundle, size: size, at: location)
+      guard let note = note(on: bundle, size: size, at: location) else { return forget() }
       try DurableFile.replace(path, with: Array(SnapshotJSON.encode(note, pretty: true)))
     } catch {
       forget()
@@ -59,10 +59,12 @@ struct UploadMemory: Sendable {
     do { try Folder.removeIfPresent(path) } catch {}
   }
 
-  private func note(on bundle: OutgoingBundle, size: Int64, at location: String) -> Note {
-    Note(
+  /// The description of `bundle`; `nil` if its digest is not known.
+  private func note(on bundle: OutgoingBundle, size: Int64, at location: String) -> Note? {
+    guard let digest = bundle.digest.known else { return nil }
+    return Note(
       server: server, report: bundle.report, id: bundle.id, expires: bundle.end?.description, size: size,
-      sha256: bundle.digest, location: location)
+      sha256: digest, location: location)
   }
 }
 

@@ -191,7 +191,7 @@ package struct UploadService: Sendable {
   /// Publishes a complete upload under its attachment, or refuses it. A part is returned unchanged.
   private func publish(_ session: UploadSession, of caller: Caller) async throws(UploadError) -> UploadSession
   {
-    guard let attachment = session.terms.attachment else { return session }
+    guard let attachment = session.attachment else { return session }
     // The publication continues if the request is cancelled: otherwise the next request would have to begin it again.
     let work = Task { () async -> Result<UploadSession, UploadError> in
       do {

@@ -35,6 +35,9 @@ struct DraftRoutes: Sendable {
           .upload, .interopVersion, .uploadOffset, .uploadLength, .uploadComplete, .uploadIncomplete,
           .header(
             "Content-Digest", "The SHA-256 of the body (RFC 9530), verified before the bytes are accepted."),
+          .header(
+            "Repr-Digest",
+            "With `Upload-Complete: ?1`: the SHA-256 of the whole bundle, verified before it is attached."),
         ], body: [DraftDialect.mediaType: [:]],
         responses: [
           Endpoint.Response(
@@ -97,7 +100,8 @@ struct DraftRoutes: Sendable {
     let request = AppendRequest(
       offset: offset, length: try length(fields, call.request, dialect, offset, completes),
       completes: completes,
-      digest: try StatedDigest(.contentDigest, of: call.request))
+      digest: try StatedDigest(.contentDigest, of: call.request),
+      expected: completes ? try UploadIntake.digest(.reprDigest, in: fields) : nil)
     let talks = version != .unsaid && version != .unknown && uploads.configuration.sendsInterimAnswers
     let status = try await draft.append(id, request, dialect, talks: talks, call)
     return try await draft.answer(

@@ -1,3 +1,5 @@
+public import SnapshotFormat
+
 /// The statements of a request that appends bytes to an upload.
 public struct AppendRequest: Sendable {
   /// The offset at which its bytes begin. Must be the current end of the upload.
@@ -9,13 +11,19 @@ public struct AppendRequest: Sendable {
   public var completes: Bool?
   /// The digest of this request's bytes. It is verified before any of them counts.
   public var digest: StatedDigest?
+  /// The digest of all bytes of the upload, if the request states it. It is verified before they are published.
+  public var expected: ContentDigest?
 
   /// Creates a request.
-  public init(offset: Int64, length: Int64? = nil, completes: Bool? = nil, digest: StatedDigest? = nil) {
+  public init(
+    offset: Int64, length: Int64? = nil, completes: Bool? = nil, digest: StatedDigest? = nil,
+    expected: ContentDigest? = nil
+  ) {
     self.offset = offset
     self.length = length
     self.completes = completes
     self.digest = digest
+    self.expected = expected
   }
 }
 

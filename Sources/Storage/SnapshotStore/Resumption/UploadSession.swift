@@ -19,6 +19,8 @@ public struct UploadSession: Sendable, Hashable {
     public internal(set) var length: Int64?
     /// Whether the upload is complete. A complete upload accepts no more bytes.
     public internal(set) var isWhole = false
+    /// The digest of all bytes that an append stated.
+    public internal(set) var expected: ContentDigest?
     /// The digest of all bytes, set just before they are published.
     public internal(set) var sha256: ContentDigest?
     /// The UUID under which it is about to be published; `nil` in progress written by earlier versions.
@@ -106,6 +108,13 @@ public struct UploadSession: Sendable, Hashable {
   public var isWhole: Bool { progress.isWhole }
   /// How the upload ended; `nil` while it is open.
   public var outcome: UploadOutcome? { progress.outcome }
+  /// The attachment to publish the bytes under, with the digest that was stated when the upload was created or by an
+  /// append; `nil` for a part.
+  public var attachment: Attachment? {
+    guard var attachment = terms.attachment else { return nil }
+    attachment.expected = attachment.expected ?? progress.expected
+    return attachment
+  }
   /// Whether the upload is complete and ready to be published.
   public var isDue: Bool { isWhole && outcome == nil && !terms.isPartial }
 
@@ -130,10 +139,11 @@ public struct UploadSession: Sendable, Hashable {
 
   // MARK: Receiving bytes
 
-  /// Admits a request that appends bytes, and adopts the length that it states. Throws ``UploadError/gone``,
-  /// ``UploadError/joined``, ``UploadError/mismatchingOffset(expected:provided:)``,
+  /// Admits a request that appends bytes, and adopts the length and the digest that it states. Throws
+  /// ``UploadError/gone``, ``UploadError/joined``, ``UploadError/mismatchingOffset(expected:provided:)``,
   /// ``UploadError/inconsistentLength(known:stated:)``, ``UploadError/tooLarge(limit:)``,
-  /// ``UploadError/exceeded(length:)`` or ``UploadError/completed``.
+  /// ``UploadError/exceeded(length:)``, ``UploadError/completed``, or ``UploadError/digestMismatch`` if another digest
+  /// of all bytes was stated before.
   /// - Parameters:
   ///   - request: the request.
   ///   - bytes: the number of bytes of the request's body, if it states it.
@@ -168,6 +178,10 @@ public struct UploadSession: Sendable, Hashable {
       } else if let length, end > length {
         throw .exceeded(length: length)
       }
+    }
+    if let stated = request.expected {
+      guard stated == attachment?.expected ?? stated else { throw .digestMismatch }
+      progress.expected = stated
     }
     progress.length = length
     return UploadAppend(to: self, request, limit: limits.length)

@@ -39,6 +39,19 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: state.path))
   }
 
+  @Test func `without a state file the digest is computed meanwhile, and sent with the last bytes`()
+    async throws
+  {
+    let server = try DraftServer()
+    server.fail("PATCH", .cut(afterBodyBytes: 30_000))
+    let client = try client(server.url) { $0.resumption.maximumRequestBody = 60_000 }
+    try await client.attach(bundle, to: report, as: id)
+    #expect(server.methods == ["PUT", "PATCH", "HEAD", "PATCH", "PATCH"])
+    let digests = server.requests.map { $0["repr-digest"].map { "Repr-Digest: \($0)" } }
+    #expect(digests == [nil, nil, nil, nil, digestField(contents)])
+    #expect(server.attached == [target: contents])
+  }
+
   @Test(arguments: [(-1, ["PUT", "PATCH"]), (0, ["PUT", "PATCH"]), (1, ["PUT"])] as [(Int64, [String])])
   func `below the threshold a bundle is sent in one request`(sample: (excess: Int64, methods: [String]))
     async throws
@@ -96,6 +109,7 @@ import Testing
     server.fail("PUT", .answer("429 Too Many Requests", ["Retry-After: 60"]))
     try await client(server.url, attempts: 1).attach(bundle, to: report, as: id)
     #expect(server.methods == ["PUT", "PUT"])
+    #expect(server.requests[1]["repr-digest"].map { "Repr-Digest: \($0)" } == digestField(contents))
     #expect(server.attached == [target: contents])
   }
 

@@ -209,6 +209,33 @@ import UploadProtocols
     #expect(try await patch(path, at: 10, bundle.bytes[10...], says(true, 8)).status == 201)
   }
 
+  @Test func `the request that completes an upload can state the digest of all bytes`() async throws {
+    let right: HTTPFields = [.reprDigest: bundle.digestField]
+    let wrong: HTTPFields = [.reprDigest: SampleBundle.digestField([1])]
+    for (fields, status) in [(right, 201), (wrong, 400)] {
+      let path = try await open(10)
+      let answer = try await patch(path, at: 10, bundle.bytes[10...], with(says(true, 8), fields))
+      #expect(answer.status == status)
+      #expect(answer.kind == (status == 400 ? "digest-mismatch" : nil))
+      #expect(answer.fields[.uploadComplete] == "?1")
+    }
+    // In other requests it does not concern all bytes.
+    let path = try await open(10)
+    #expect(
+      try await patch(path, at: 10, bundle.bytes[10..<20], with(says(false, 8), wrong)).status == 204)
+    #expect(try await patch(path, at: 20, bundle.bytes[20...], says(true, 8)).status == 200)
+  }
+
+  @Test func `an append can't state another digest of all bytes than the creation`() async throws {
+    let path = try await open(10, 8, [.reprDigest: bundle.digestField])
+    let wrong = with(says(true, 8), [.reprDigest: SampleBundle.digestField([1])])
+    let refused = try await patch(path, at: 10, bundle.bytes[10...], wrong)
+    #expect((refused.status, refused.kind) == (400, "digest-mismatch"))
+    #expect(try await api.send(.head, path).fields[.uploadOffset] == "10")
+    let right = with(says(true, 8), [.reprDigest: bundle.digestField])
+    #expect(try await patch(path, at: 10, bundle.bytes[10...], right).status == 201)
+  }
+
   @Test func `a digest of one request's bytes is verified before any of them counts`() async throws {
     let path = try await open(10)
     let rest = Array(bundle.bytes[10...])

@@ -159,6 +159,30 @@ import Testing
     #expect(plain.countable == 4)
   }
 
+  @Test func `a stated digest of all bytes is kept until the upload is published`() throws {
+    let digests = [ContentDigest.of([1]), .of([2])]
+    var session = try make(10)
+    #expect(session.attachment?.expected == nil)
+    func state(_ digest: ContentDigest?) -> String? {
+      failureWord {
+        let request = AppendRequest(offset: 0, expected: digest)
+        _ = try session.admit(request, bytes: 10, limits: limits, at: start)
+      }
+    }
+    #expect(state(digests[0]) == nil)
+    #expect(state(nil) == nil)
+    #expect(session.attachment?.expected == digests[0])
+    #expect(state(digests[1]) == "digestMismatch")
+    #expect(session.attachment?.expected == digests[0])
+    let stored = try SnapshotJSON.decode(
+      UploadSession.Progress.self, from: SnapshotJSON.encode(session.progress))
+    #expect(UploadSession(session.id, session.terms, createdAt: start, progress: stored) == session)
+    var joined = session.terms.attachment
+    joined?.expected = digests[1]
+    #expect(try make(10, .whole(#require(joined))).attachment?.expected == digests[1])
+    #expect(try make(10, .partial).attachment == nil)
+  }
+
   @Test func `an upload expires when it is idle, and at its maximum age even if it grows`() throws {
     var session = try make(100)
     #expect(session.expiresAt(limits) == start + 60)
