@@ -8,7 +8,7 @@ import Synchronization
 /// Maintains a storage: deletes expired snapshots and uploads, verifies all bundles, both regularly and on request, and
 /// regularly deletes what is not needed. Of several servers that share a storage, one does this at a time.
 package final class Maintenance: Sendable {
-  /// The longest time between the start of the server and the first expiration.
+  /// The longest time between the start of the server and the first expiration or verification that is due.
   private static let firstPass = Duration.seconds(600)
   /// How often expired uploads are removed.
   private static let uploadInterval = Duration.seconds(60)
@@ -115,7 +115,7 @@ package final class Maintenance: Sendable {
   private func maintain() async {
     tasks.withLock { tasks in
       tasks.isActive = true
-      tasks.retention = startRetention(settings.value)
+      tasks.retention = startRetention(settings.value, verifyingAfter: Self.firstPass)
     }
     await withTaskGroup(of: Void.self) { group in
       if let uploads { group.addTask { await uploads.run(every: Self.uploadInterval) } }
@@ -168,11 +168,16 @@ package final class Maintenance: Sendable {
     await Self.end(ended)
     tasks.withLock { tasks in
       // In the meantime, this server may have stopped to maintain the storage, or begun again with the new settings.
-      if tasks.isActive, tasks.retention.isEmpty { tasks.retention = startRetention(settings) }
+      guard tasks.isActive, tasks.retention.isEmpty else { return }
+      tasks.retention = startRetention(settings, verifyingAfter: .zero)
     }
   }
 
-  private func startRetention(_ settings: RetentionSettings) -> [Task<Void, Never>] {
+  /// - Parameter delay: the shortest time before a verification that is due, so that it does not compete with the
+  ///   start of the server.
+  private func startRetention(
+    _ settings: RetentionSettings, verifyingAfter delay: Duration
+  ) -> [Task<Void, Never>] {
     let (reaper, scrubber) = (reaper, regularScrubber)
     var started = [
       Task(priority: .background) {
@@ -181,7 +186,8 @@ package final class Maintenance: Sendable {
       }
     ]
     if let interval = settings.scrubInterval {
-      started.append(Task(priority: .background) { await scrubber.run(every: interval) })
+      let delay = min(.seconds(interval.seconds), delay)
+      started.append(Task(priority: .background) { await scrubber.run(every: interval, after: delay) })
     }
     return started
   }

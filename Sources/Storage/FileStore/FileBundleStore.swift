@@ -65,12 +65,17 @@ package final class FileBundleStore: BundleStore, UploadStore {
       let layout = StorageLayout(root: configuration.path)
       try requireCompleteMigration(configuration.path)
       do throws(SystemError) {
-        for folder in [layout.bundles, layout.uploads] { try Folder.createDurably(folder) }
+        try Folder.createDurably(layout.root)
+        var isNew = false
+        for folder in [layout.bundles, layout.uploads] where try Folder.kind(of: folder) == nil {
+          try Folder.create(folder)
+          isNew = true
+        }
         guard let lock = try StorageLock(layout) else { return nil }
         let stop = configuration.repairs ? nil : try CleanStop.read(layout, faults)
         let found = Found(
           stop: stop, shards: try layout.shards(), uploads: try Folder.entries(layout.uploads))
-        if stop == nil { try synchronize(found, layout) }
+        if stop == nil || isNew { try synchronize(found, layout) }
         let flusher = try makeFlusher(configuration)
         let committer = Committer(
           layout, faults: faults, folders: Set(found.shards.map(layout.folder)), flusher: flusher

@@ -145,8 +145,11 @@ import Testing
           waited.yield(wait)
           throw CancellationError()
         }), store: store, catalog: InMemoryCatalog())
-    await scrubber.run(every: try #require(TimeSpan("3h")))
-    #expect(await waits.first { _ in true } == .seconds(7200))
+    var waiting = waits.makeAsyncIterator()
+    for (delay, wait) in [(0, 7200), (7199, 7200), (7201, 7201)] {
+      await scrubber.run(every: try #require(TimeSpan("3h")), after: .seconds(delay))
+      #expect(await waiting.next() == .seconds(wait))
+    }
   }
 
   @Test func `a running pass is not started twice, and can be stopped`() async throws {

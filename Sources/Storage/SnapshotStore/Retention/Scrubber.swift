@@ -148,14 +148,16 @@ public final class Scrubber: Sendable {
     await keepProgress(.ended(configuration.now()))
   }
 
-  /// Runs a pass regularly until the task is cancelled. The first begins immediately, unless the stored progress
+  /// Runs a pass regularly until the task is cancelled. The first begins after `delay`, or later if the stored progress
   /// states that a pass ended less than `interval` ago.
-  public func run(every interval: TimeSpan) async {
+  public func run(every interval: TimeSpan, after delay: Duration = .zero) async {
     do {
+      var pause = delay
       if case .ended(let time) = await progress() {
         let passed = min(max(Int64(configuration.now().timeIntervalSince(time)), 0), interval.seconds)
-        try await configuration.sleep(.seconds(interval.seconds - passed))
+        pause = max(pause, .seconds(interval.seconds - passed))
       }
+      try await configuration.sleep(pause)
       while true {
         do {
           try await run()
