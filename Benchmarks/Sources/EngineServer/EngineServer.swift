@@ -8,7 +8,10 @@ import SystemIO
 /// A server with only `HTTPEngine` and the same work as its peers: a small response from memory, files with ranges, and
 /// uploads to files without hashing or synchronizing.
 ///
-///     EngineServer PORT FOLDER [CERTIFICATE AND KEY]
+/// With `--at-once`, the small response needs no task; otherwise its handler is an asynchronous function, as in the peers
+/// in Swift.
+///
+///     EngineServer PORT FOLDER [--at-once | CERTIFICATE AND KEY]
 @main
 struct EngineServer {
   static func main() async throws {
@@ -23,8 +26,11 @@ struct EngineServer {
       status: .ok, headerFields: [.contentType: "application/octet-stream"],
       body: .bytes([UInt8](repeating: UInt8(ascii: "x"), count: 1024)))
     let disk = Disk(folder: folder)
+    let isAtOnce = arguments.last == "--at-once"
     let router = Router([
-      Route(.get, "/small") { _ in small },
+      isAtOnce
+        ? Route(answering: .get, "/small") { _ in .ready(.success(small)) }
+        : Route(.get, "/small") { _ in small },
       Route(.get, "/files/{name}") { routed in
         let path = disk.path(of: try routed.value(of: name))
         if let file = disk.open(cached: path) { return try response(to: routed.request, file) }
@@ -37,7 +43,7 @@ struct EngineServer {
     ])
     var configuration = HTTPServer.Configuration(port: port)
     configuration.eventLoops = 1
-    if arguments.count == 4 {
+    if arguments.count == 4, !isAtOnce {
       let files = TLSFiles(certificate: arguments[3], key: arguments[3])
       configuration.security = try TLSServer(TLSConfiguration(files: [files]))
     }

@@ -4,7 +4,9 @@ import Foundation
 enum Contestant: String, CaseIterable, Codable {
   /// Only `HTTPEngine`, in `EngineServer`.
   case engine
-  /// The same with TLS.
+  /// The same, with handlers that need no task for a response that is there.
+  case engineAtOnce
+  /// ``engine`` with TLS.
   case engineTLS
   /// The product: `snapshot serve`.
   case serve
@@ -21,6 +23,7 @@ enum Contestant: String, CaseIterable, Codable {
   var name: String {
     switch self {
     case .engine: "HTTPEngine"
+    case .engineAtOnce: "HTTPEngine, at once"
     case .engineTLS: "HTTPEngine, TLS"
     case .serve: "snapshot serve"
     case .nginx: "nginx"
@@ -38,6 +41,7 @@ enum Contestant: String, CaseIterable, Codable {
   func launch(_ tools: Tools, port: UInt16, folder: String) throws -> Launch {
     switch self {
     case .engine: Launch("\(tools.peers)/EngineServer", ["\(port)", folder])
+    case .engineAtOnce: Launch("\(tools.peers)/EngineServer", ["\(port)", folder, "--at-once"])
     case .engineTLS:
       Launch("\(tools.peers)/EngineServer", ["\(port)", folder, try Certificate.write(to: folder)])
     case .hummingbird, .hummingbirdDurable: Launch("\(tools.peers)/HummingbirdPeer", ["\(port)", folder])

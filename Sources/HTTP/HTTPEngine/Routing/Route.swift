@@ -23,8 +23,8 @@ public struct Route: Sendable {
     answer = { routed in .pending { try await action(routed) } }
   }
 
-  /// Creates a route whose responses can be there at once.
-  package init(
+  /// Creates a route whose responses can be there at once. `answer` is called on the event loop, so it must not block.
+  public init(
     answering method: HTTPRequest.Method, _ template: String,
     by answer: @escaping @Sendable (RoutedRequest) -> HTTPAnswer
   ) {
