@@ -1,20 +1,16 @@
 import Foundation
 
-/// Packs 500 files of JSON, 60 MB, at level 6: by `snapshot pack`, which also hashes them, and by others, on all cores.
+/// Packs the folder of a snapshot, 500 files of JSON, 60 MB, and the manifest, at level 6: by `snapshot pack`, which
+/// also hashes them, and by others, on all cores.
 extension Bench {
   mutating func measureZip() throws {
-    let folder = "\(options.work)/json"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    for index in 0..<500 {
-      let text = JSONText(seed: UInt64(index)).make(120_000)
-      try Data(text).write(to: URL(filePath: "\(folder)/\(index).json"))
-    }
+    let folder = try makeSnapshotFolder()
     let (ours, snapshot) = ("snapshot pack", options.tools.snapshot)
     let programs: [(name: String, make: (String) -> Launch)] = [
       (ours, { Launch(snapshot, ["pack", folder, "--output", $0]) }),
-      ("Info-ZIP", { Launch("zip", ["-6", "-q", "-r", $0, folder]) }),
+      ("Info-ZIP", { Launch("sh", ["-c", "cd '\(folder)' && zip -6 -q -r '\($0)' ."]) }),
       ("Python", { Launch("python3", ["-m", "zipfile", "-c", $0, folder]) }),
-      ("bsdtar", { Launch("bsdtar", ["--format", "zip", "-cf", $0, folder]) }),
+      ("bsdtar", { Launch("bsdtar", ["--format", "zip", "-cf", $0, "-C", folder, "."]) }),
     ]
     var results: [String: Samples] = [:]
     for _ in 0..<min(3, effort.rounds) {
@@ -33,18 +29,31 @@ extension Bench {
     try FileManager.default.removeItem(atPath: folder)
   }
 
+  /// Makes the folder of a snapshot with the files as its recordings.
+  private func makeSnapshotFolder() throws -> String {
+    let (files, folder, log) = ("\(options.work)/json", "\(options.work)/snapshot", "\(options.work)/zip.log")
+    for path in [files, folder] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    for index in 0..<500 {
+      let text = JSONText(seed: UInt64(index)).make(120_000)
+      try Data(text).write(to: URL(filePath: "\(files)/\(index).json"))
+    }
+    let first = "\(options.work)/first.zip"
+    _ = try ChildProcess.run(Launch(options.tools.snapshot, ["pack", files, "--output", first]), log: log)
+    _ = try ChildProcess.run(Launch("bsdtar", ["-xf", first, "-C", folder]), log: log)
+    try FileManager.default.removeItem(atPath: files)
+    return folder
+  }
+
   /// Checks that one core and all cores produce the same bytes.
   private func checkThatCoresDoNotMatter(_ folder: String) throws {
-    let (first, unpacked) = ("\(options.work)/first.zip", "\(options.work)/unpacked")
-    let log = "\(options.work)/zip.log"
-    try FileManager.default.createDirectory(atPath: unpacked, withIntermediateDirectories: true)
-    _ = try ChildProcess.run(Launch(options.tools.snapshot, ["pack", folder, "--output", first]), log: log)
-    _ = try ChildProcess.run(Launch("bsdtar", ["-xf", first, "-C", unpacked]), log: log)
     var archives: [Data] = []
     for core in [0, Cores.all] {
       let archive = "\(options.work)/core\(core).zip"
       _ = try ChildProcess.run(
-        Launch(options.tools.snapshot, ["pack", unpacked, "--output", archive]), core: core, log: log)
+        Launch(options.tools.snapshot, ["pack", folder, "--output", archive]), core: core,
+        log: "\(options.work)/zip.log")
       archives.append(try Data(contentsOf: URL(filePath: archive)))
     }
     guard archives[0] == archives[1] else {

@@ -30,6 +30,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private var runningTasks = 0
   /// The connections that let others continue first.
   var turns = TurnQueue()
+  /// The number of events in this round so far.
+  private(set) var eventsInRound = 0
   /// The number of polls.
   private(set) var round: UInt64 = 0
 
@@ -80,11 +82,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       let waiting = turns.beginRound()
       do throws(SystemError) {
         let hasTurns = !waiting.isEmpty || !turns.isEmpty
-        var taken = 0
+        eventsInRound = 0
         try poller.wait(milliseconds: hasTurns ? 0 : timeout) { event in
           handle(event)
-          taken += 1
-          if taken % Self.takenTogether == 0 { runLocalJobs() }
+          eventsInRound += 1
+          if eventsInRound % Self.takenTogether == 0 { runLocalJobs() }
         }
       } catch {
         // Only an invalid descriptor of the loop itself causes this. The loop can't serve any connection then.
