@@ -1,3 +1,5 @@
+import Foundation
+
 /// Records and small bundles by `snapshot serve`, with its audit, against the engine alone: what the product costs.
 extension Bench {
   mutating func measureFetch() throws {
@@ -50,6 +52,8 @@ extension Bench {
     let work = "\(name), \(connections) connection\(connections > 1 ? "s" : "")"
     let seconds = effort.seconds
     let results = race(work, servers) { server in
+      // The audit log of many requests is written to the disk in the background, on the same core.
+      sync()
       let (loads, cpu) = try server.run([Work(connections, exchange(server.contestant))], seconds: seconds)
       return [
         .requestsPerSecond: loads[0].exchangesPerSecond,
