@@ -62,13 +62,16 @@ struct ConsoleLogHandler: LogHandler {
   private static func json(
     _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ values: Logger.Metadata, label: String
   ) -> String {
-    let own = [
+    var line = [
       (key: "time", value: LogTime.text(of: time)), (key: "level", value: level.rawValue),
-      (key: "logger", value: label), (key: "message", value: "\(message)"),
+      (key: "logger", value: label), (key: "message", value: message.description),
     ]
-    let others = values.lazy.filter { value in !own.contains { $0.key == value.key } }
-      .map { (key: $0.key, value: text(of: $0.value)) }
-    return LogLine.json(own + others)
+    let own = line.count
+    line.reserveCapacity(own + values.count)
+    for (key, value) in values where !line[..<own].contains(where: { $0.key == key }) {
+      line.append((key, text(of: value)))
+    }
+    return LogLine.json(line)
   }
 
   private static func text(of value: Logger.MetadataValue) -> String {
@@ -95,10 +98,12 @@ enum LogLine {
   static func json(_ values: [String: String]) -> String { json(values.map { $0 }) }
 
   /// Encodes a JSON object of strings with sorted keys, which must be unique.
-  static func json(_ values: [(key: String, value: String)]) -> String {
-    var line = [UInt8(ascii: "{")]
+  static func json(_ values: consuming [(key: String, value: String)]) -> String {
+    values.sort { $0.key < $1.key }
+    var line: [UInt8] = []
     line.reserveCapacity(512)
-    for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+    line.append(UInt8(ascii: "{"))
+    for (key, value) in values {
       if line.count > 1 { line.append(UInt8(ascii: ",")) }
       JSONString.append(key, to: &line)
       line.append(UInt8(ascii: ":"))
