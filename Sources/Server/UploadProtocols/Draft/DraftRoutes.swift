@@ -97,6 +97,7 @@ struct DraftRoutes: Sendable {
       throw HTTPProblem.badRequest("Upload-Complete is missing, or is neither ?0 nor ?1.")
     }
     try UploadIntake.checkCoding(fields)
+    // As in the request that creates the upload, the representation is the whole bundle.
     let request = AppendRequest(
       offset: offset, length: try length(fields, call.request, dialect, offset, completes),
       completes: completes,
