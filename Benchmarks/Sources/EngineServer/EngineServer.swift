@@ -9,15 +9,16 @@ import SystemIO
 /// uploads to files without hashing or synchronizing.
 ///
 /// With `--at-once`, the small response needs no task; otherwise its handler is an asynchronous function, as in the peers
-/// in Swift.
+/// in Swift. With `--audited`, the server also does what ``Duties`` describes. With `--on-loop`, it writes uploads on the
+/// event loop, which no product may do.
 ///
-///     EngineServer PORT FOLDER [--at-once | CERTIFICATE AND KEY]
+///     EngineServer PORT FOLDER [--at-once | --audited | --on-loop | CERTIFICATE AND KEY]
 @main
 struct EngineServer {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard (3...4).contains(arguments.count), let port = UInt16(arguments[1]) else {
-      print("usage: EngineServer PORT FOLDER [CERTIFICATE AND KEY]")
+      print("usage: EngineServer PORT FOLDER [--at-once | --audited | --on-loop | CERTIFICATE AND KEY]")
       exit(64)
     }
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
@@ -25,13 +26,18 @@ struct EngineServer {
     let small = HTTPServerResponse(
       status: .ok, headerFields: [.contentType: "application/octet-stream"],
       body: .bytes([UInt8](repeating: UInt8(ascii: "x"), count: 1024)))
-    let disk = Disk(folder: folder)
-    let isAtOnce = arguments.last == "--at-once"
+    let option = arguments.count == 4 ? arguments[3] : nil
+    let disk = Disk(folder: folder, usesLoop: option == "--on-loop")
+    let duties = option == "--audited" ? try Duties(in: folder) : nil
     let router = Router([
-      isAtOnce
+      option == "--at-once"
         ? Route(answering: .get, "/small") { _ in .ready(.success(small)) }
-        : Route(.get, "/small") { _ in small },
+        : Route(.get, "/small") { _ in
+          try duties?.perform()
+          return small
+        },
       Route(.get, "/files/{name}") { routed in
+        try duties?.perform()
         let path = disk.path(of: try routed.value(of: name))
         if let file = disk.open(cached: path) { return try response(to: routed.request, file) }
         return try response(to: routed.request, try await disk.open(path))
@@ -43,8 +49,8 @@ struct EngineServer {
     ])
     var configuration = HTTPServer.Configuration(port: port)
     configuration.eventLoops = 1
-    if arguments.count == 4, !isAtOnce {
-      let files = TLSFiles(certificate: arguments[3], key: arguments[3])
+    if let option, !option.hasPrefix("--") {
+      let files = TLSFiles(certificate: option, key: option)
       configuration.security = try TLSServer(TLSConfiguration(files: [files]))
     }
     let quiet = Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() }

@@ -6,6 +6,10 @@ enum Contestant: String, CaseIterable, Codable {
   case engine
   /// The same, with handlers that need no task for a response that is there.
   case engineAtOnce
+  /// The same, with the system calls that an audit requires.
+  case engineAudited
+  /// The same, with an event loop that waits for the disk.
+  case engineOnLoop
   /// ``engine`` with TLS.
   case engineTLS
   /// The product: `snapshot serve`.
@@ -24,6 +28,8 @@ enum Contestant: String, CaseIterable, Codable {
     switch self {
     case .engine: "HTTPEngine"
     case .engineAtOnce: "HTTPEngine, at once"
+    case .engineAudited: "HTTPEngine, audited"
+    case .engineOnLoop: "HTTPEngine, on the loop"
     case .engineTLS: "HTTPEngine, TLS"
     case .serve: "snapshot serve"
     case .nginx: "nginx"
@@ -42,6 +48,8 @@ enum Contestant: String, CaseIterable, Codable {
     switch self {
     case .engine: Launch("\(tools.peers)/EngineServer", ["\(port)", folder])
     case .engineAtOnce: Launch("\(tools.peers)/EngineServer", ["\(port)", folder, "--at-once"])
+    case .engineAudited: Launch("\(tools.peers)/EngineServer", ["\(port)", folder, "--audited"])
+    case .engineOnLoop: Launch("\(tools.peers)/EngineServer", ["\(port)", folder, "--on-loop"])
     case .engineTLS:
       Launch("\(tools.peers)/EngineServer", ["\(port)", folder, try Certificate.write(to: folder)])
     case .hummingbird, .hummingbirdDurable: Launch("\(tools.peers)/HummingbirdPeer", ["\(port)", folder])
