@@ -37,10 +37,10 @@ package final class AuditLog: Sendable {
     /// The maximum time until a line is flushed to disk.
     package var flushInterval: Duration = .seconds(1)
     /// Lines are written on the caller's thread, which may serve other requests, until a write takes longer than this.
-    /// For ``slowPeriod`` they are then written on the log's own queue.
+    /// For one of ``slowPeriods`` they are then written on the log's own queue.
     package var patience: Duration = .milliseconds(2)
-    /// How long the disk counts as slow after a slow write.
-    package var slowPeriod: Duration = .seconds(10)
+    /// How long the disk counts as slow after a slow write, and at most after many in a row.
+    package var slowPeriods: ClosedRange<Duration> = .milliseconds(100) ... .seconds(10)
 
     /// Creates a configuration for a log at `path`, with default values.
     package init(path: String) {
@@ -133,8 +133,7 @@ package final class AuditLog: Sendable {
   private struct Files: Sendable {
     var completed: AuditFile
     var refused: AuditFile
-    /// Until when the disk counts as slow.
-    var slowUntil = ContinuousClock.now
+    var pace: WritingPace
 
     enum Kind: CaseIterable { case completed, refused }
 
@@ -167,7 +166,8 @@ package final class AuditLog: Sendable {
     files = Mutex(
       Files(
         completed: try AuditFile(configuration.path, configuration),
-        refused: try AuditFile(configuration.refusalsPath, configuration)))
+        refused: try AuditFile(configuration.refusalsPath, configuration),
+        pace: WritingPace(patience: configuration.patience, periods: configuration.slowPeriods)))
   }
 
   /// The number of events waiting to be written.
@@ -281,7 +281,7 @@ package final class AuditLog: Sendable {
   /// needs another file, or the disk is slow.
   private func writeHere(_ round: Round) {
     let outcome = files.withLockIfAvailable { files -> Outcome? in
-      guard files.slowUntil <= .now, let size = files.completed.sizeIfInPlace,
+      guard !files.pace.isSlow(at: .now), let size = files.completed.sizeIfInPlace,
         let lines = take(round, { $0.refused.isEmpty && size + $0.length <= configuration.fileBytes })
       else { return nil }
       return write(lines, to: &files) { files throws(SystemError) in
@@ -304,8 +304,7 @@ package final class AuditLog: Sendable {
         metadata: ["error": "\(error)", "events": "\(lines.count)"])
       outcome = .failure(.system(error))
     }
-    let end = ContinuousClock.now
-    if end - start > configuration.patience { files.slowUntil = end + configuration.slowPeriod }
+    files.pace.add(from: start, to: .now)
     state.withLock { if case .failure = outcome { $0.isFailing = true } else { $0.isFailing = false } }
     for kind in Files.Kind.allCases where files[kind].beginFlush() {
       queue.asyncAfter(deadline: .now() + Self.interval(configuration.flushInterval)) {

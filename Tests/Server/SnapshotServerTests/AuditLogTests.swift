@@ -17,6 +17,7 @@ import Testing
   private func open(_ change: (inout AuditLog.Configuration) -> Void = { _ in }) throws -> AuditLog {
     var configuration = AuditLog.Configuration.together(path)
     configuration.flushInterval = .milliseconds(1)
+    configuration.slowPeriods = .seconds(60) ... .seconds(60)
     change(&configuration)
     return try AuditLog(configuration, logger: Logger(label: "test") { _ in messages })
   }
