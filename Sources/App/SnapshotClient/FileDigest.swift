@@ -44,6 +44,9 @@ enum FileDigest {
 }
 
 extension ContentDigest {
+  /// The value of `Repr-Digest` that states this digest (RFC 9530 §3).
+  var fieldValue: String { DigestField(sha256: bytes).fieldValue }
+
   /// The digest stated by `Repr-Digest` in `fields` (RFC 9530 §3). An invalid field counts as missing; the caller then
   /// requests the digest from the snapshot's record.
   init?(statedIn fields: HTTPFields) {

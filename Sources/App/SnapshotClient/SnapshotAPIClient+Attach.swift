@@ -75,7 +75,7 @@ extension SnapshotAPIClient {
     let (digest, form) = try await disk.run { [all] (isCancelled) throws(SnapshotClientError) in
       let digest = try FileDigest.compute(bundle, isCancelled: isCancelled)
       let form = try OutgoingForm(
-        bundle, digestField: DigestField(sha256: digest.bytes).fieldValue, fields: all,
+        bundle, digestField: digest.fieldValue, fields: all,
         limit: limit, isCancelled: isCancelled)
       return (digest, form)
     }
@@ -147,7 +147,7 @@ extension SnapshotAPIClient {
     defer { if case .computing(let digest) = bundle.digest { digest.stop() } }
     var request = attachment(bundle)
     request.headerFields[.contentType] = "application/zip"
-    request.headerFields[.reprDigest] = bundle.digest.known.map(Self.field)
+    request.headerFields[.reprDigest] = bundle.digest.known?.fieldValue
     let size = try await disk.run { (_) throws(SnapshotClientError) in try Self.size(of: bundle.file) }
     var answer: TransportResponse?
     if configuration.resumption.applies(to: size) {
@@ -158,7 +158,7 @@ extension SnapshotAPIClient {
     if let answer {
       response = answer
     } else {
-      request.headerFields[.reprDigest] = Self.field(digest)
+      request.headerFields[.reprDigest] = digest.fieldValue
       response = try await perform(request, body: .file(bundle.file), progress: listener.progress)
     }
     let record = try decode(SnapshotRecord.self, from: response)
@@ -179,9 +179,6 @@ extension SnapshotAPIClient {
       }
     }
   }
-
-  /// The value of `Repr-Digest` that states `digest`.
-  static func field(_ digest: ContentDigest) -> String { DigestField(sha256: digest.bytes).fieldValue }
 
   private static func size(of file: URL) throws(SnapshotClientError) -> Int64 {
     do throws(SystemError) {

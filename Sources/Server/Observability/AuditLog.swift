@@ -36,10 +36,10 @@ package final class AuditLog: Sendable {
     package var refusalWindow: Duration = .seconds(10)
     /// The maximum time until a line is flushed to disk.
     package var flushInterval: Duration = .seconds(1)
-    /// Lines are written on the caller's thread, which may serve other requests, until a write takes longer than this.
-    /// For one of ``slowPeriods`` they are then written on the log's own queue.
+    /// Lines are written on the caller's thread, which may serve other requests. After a write that takes longer than
+    /// this, the disk counts as slow, and lines are written on the log's own queue.
     package var patience: Duration = .milliseconds(2)
-    /// How long the disk counts as slow after a slow write, and at most after many in a row.
+    /// How long the disk counts as slow: after one slow write, and at most, after many in a row.
     package var slowPeriods: ClosedRange<Duration> = .milliseconds(100) ... .seconds(10)
 
     /// Creates a configuration for a log at `path`, with default values.

@@ -12,6 +12,9 @@ struct LeastWork {
   /// In milliseconds: writing, flushing and renaming a bundle and its record.
   private let storing: Double
 
+  /// The number of bundles that are stored: enough to use memory that no file has used recently.
+  private static let bundles = 200
+
   /// - Parameters:
   ///   - isNoise: whether the recordings are stored as they are.
   ///   - folder: a folder to write to. It is created.
@@ -27,9 +30,6 @@ struct LeastWork {
     storing = try (0..<Self.bundles).map { try bundle.storeSeconds(in: folder, as: $0) }.median * 1000
     try FileManager.default.removeItem(atPath: folder)
   }
-
-  /// Enough to use memory that no file has used recently.
-  private static let bundles = 200
 
   var text: String {
     let (checking, storing) = (Metric.milliseconds.format(checking), Metric.milliseconds.format(storing))

@@ -12,10 +12,12 @@ extension SnapshotAPIClient {
   func uploadInPieces(
     _ bundle: OutgoingBundle, size: Int64, opening: HTTPRequest, _ listener: UploadListener
   ) async throws(SnapshotClientError) -> TransportResponse? {
-    let memory = bundle.state.map {
-      UploadMemory($0, of: address.description, limit: configuration.limits.resumptionBytes)
+    var memory: UploadMemory?
+    if let state = bundle.state, let digest = bundle.digest.known {
+      memory = UploadMemory(
+        state, of: address.description, digest, limit: configuration.limits.resumptionBytes)
     }
-    let location = try await disk.run { (_) throws(SnapshotClientError) in
+    let location = try await disk.run { [memory] (_) throws(SnapshotClientError) in
       memory?.location(of: bundle, size: size)
     }
     var upload = PiecewiseUpload(size: size, location: location, policy: configuration.resumption)
@@ -29,7 +31,7 @@ extension SnapshotAPIClient {
       let (step, former, start) = (upload.next, upload, ContinuousClock.now)
       var request = request(for: step, of: size, opening: opening)
       if step.completes(size), bundle.digest.known == nil {
-        request.headerFields[.reprDigest] = try await Self.field(finish(bundle.digest))
+        request.headerFields[.reprDigest] = try await finish(bundle.digest).fieldValue
       }
       let answer = await send(request, body: body(of: step, in: bundle)) { event in
         guard case .informational(let head) = event, case .append(_, let range) = step,

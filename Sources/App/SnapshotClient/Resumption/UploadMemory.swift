@@ -21,12 +21,15 @@ struct UploadMemory: Sendable {
 
   private let path: String
   private let server: String
+  private let sha256: ContentDigest
   private let limit: Int64
 
-  /// Stores the state of an upload to `server` in `file`. A file larger than `limit` bytes is ignored.
-  init(_ file: URL, of server: String, limit: Int64) {
+  /// Stores the state of an upload to `server` of the bytes with the digest `sha256` in `file`. A file larger than
+  /// `limit` bytes is ignored.
+  init(_ file: URL, of server: String, _ sha256: ContentDigest, limit: Int64) {
     path = file.path
     self.server = server
+    self.sha256 = sha256
     self.limit = limit
   }
 
@@ -47,7 +50,7 @@ struct UploadMemory: Sendable {
   /// Stores that the upload of `bundle` is at `location`.
   func remember(_ location: String, of bundle: OutgoingBundle, size: Int64) {
     do {
-      guard let note = note(on: bundle, size: size, at: location) else { return forget() }
+      let note = note(on: bundle, size: size, at: location)
       try DurableFile.replace(path, with: Array(SnapshotJSON.encode(note, pretty: true)))
     } catch {
       forget()
@@ -56,15 +59,15 @@ struct UploadMemory: Sendable {
 
   /// Removes the stored state.
   func forget() {
-    do { try Folder.removeIfPresent(path) } catch {}
+    do { try Folder.removeIfPresent(path) } catch {
+      // A later upload asks the server about the state, and starts again if the server does not know it.
+    }
   }
 
-  /// The description of `bundle`; `nil` if its digest is not known.
-  private func note(on bundle: OutgoingBundle, size: Int64, at location: String) -> Note? {
-    guard let digest = bundle.digest.known else { return nil }
-    return Note(
+  private func note(on bundle: OutgoingBundle, size: Int64, at location: String) -> Note {
+    Note(
       server: server, report: bundle.report, id: bundle.id, expires: bundle.end?.description, size: size,
-      sha256: digest, location: location)
+      sha256: sha256, location: location)
   }
 }
 

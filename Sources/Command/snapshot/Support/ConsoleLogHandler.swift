@@ -62,16 +62,16 @@ struct ConsoleLogHandler: LogHandler {
   private static func json(
     _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ values: Logger.Metadata, label: String
   ) -> String {
-    var line = [
+    var fields = [
       (key: "time", value: LogTime.text(of: time)), (key: "level", value: level.rawValue),
       (key: "logger", value: label), (key: "message", value: message.description),
     ]
-    let own = line.count
-    line.reserveCapacity(own + values.count)
-    for (key, value) in values where !line[..<own].contains(where: { $0.key == key }) {
-      line.append((key, text(of: value)))
+    let own = fields.count
+    fields.reserveCapacity(own + values.count)
+    for (key, value) in values where !fields[..<own].contains(where: { $0.key == key }) {
+      fields.append((key, text(of: value)))
     }
-    return LogLine.json(line)
+    return LogLine.json(fields)
   }
 
   private static func text(of value: Logger.MetadataValue) -> String {
