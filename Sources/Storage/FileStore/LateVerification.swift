@@ -5,7 +5,8 @@ import SnapshotStore
 import Synchronization
 import SystemIO
 
-/// Checks bundles after their uploads were answered, in slices and the shortest first, and records the results.
+/// Checks bundles after their uploads were answered, in slices and the shortest first, and records the results: several
+/// at a time while bundles wait.
 final class LateVerification: Sendable {
   /// The bundles whose checksums are not verified.
   private struct Unverified {
@@ -22,6 +23,8 @@ final class LateVerification: Sendable {
   /// Reads the records of the bundles to check, and checks them. No client waits for it.
   let queue = BackgroundQueue()
   private let checks: CheckQueue
+  /// Results that are held back, to be recorded together with those of further bundles.
+  private let held = Mutex<[SnapshotRecord]>([])
   /// Records of bundles whose checksums were verified, with the result.
   private let verdicts:
     (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
@@ -99,6 +102,9 @@ final class LateVerification: Sendable {
     }
   }
 
+  /// The most results that are recorded at once.
+  private static let recordedAtOnce = 32
+
   /// Records results until the task is cancelled or the store is deallocated.
   private func settleVerdicts() -> Task<Void, Never> {
     Task(priority: .background) { [weak self, verdicts = verdicts.stream] in
@@ -106,7 +112,7 @@ final class LateVerification: Sendable {
       await withTaskGroup(of: Void.self) { group in
         var running = 0
         for await record in verdicts {
-          if running == 16 { _ = await group.next() } else { running += 1 }
+          if running == Self.recordedAtOnce { _ = await group.next() } else { running += 1 }
           group.addTask { await self?.settle(record) }
         }
       }
@@ -124,6 +130,7 @@ final class LateVerification: Sendable {
       let zip = URL(filePath: folder.layout.path(.bundle, of: id))
       let job = CheckJob(zip, size: record.size, .full, by: validate) { [weak self] result in
         self?.judge(record, result)
+        self?.releaseVerdicts()
       }
       checks.add(job)
     } catch {
@@ -131,7 +138,7 @@ final class LateVerification: Sendable {
     }
   }
 
-  /// Passes the result of a check to the task that records it.
+  /// Notes the result of a check, to be recorded.
   private func judge(_ record: SnapshotRecord, _ result: Result<BundleSummary, BundleError>) {
     var record = record
     do throws(StoreError) {
@@ -145,10 +152,23 @@ final class LateVerification: Sendable {
         folder.logger.error("A bundle is damaged", metadata: ["id": "\(record.id)", "reason": "\(error)"])
         record.verified = .damaged
       }
-      verdicts.continuation.yield(record)
+      held.withLock { $0.append(record) }
     } catch {
       report(error, of: record.id)
     }
+  }
+
+  /// Has the results recorded that are held back, unless further bundles are about to be checked: results that are
+  /// recorded together share their flushes. A damaged bundle does not wait.
+  private func releaseVerdicts() {
+    let isIdle = checks.waiting == 0
+    let released: [SnapshotRecord] = held.withLock { held in
+      guard isIdle || held.count >= Self.recordedAtOnce || held.contains(where: { $0.verified == .damaged })
+      else { return [] }
+      defer { held = [] }
+      return held
+    }
+    for verdict in released { verdicts.continuation.yield(verdict) }
   }
 
   /// Records a result. From here on, a damaged bundle is not served.

@@ -2,6 +2,7 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
+import Synchronization
 import SystemIO
 import Testing
 
@@ -165,6 +166,32 @@ import Testing
     }
     #expect(samples.map { found[$0.id] } == [.intact, .damaged, .intact])
     #expect(Set(try await store.allRecords().map(\.verified)) == [.intact, .damaged])
+  }
+
+  @Test func `a result that was held back for the next bundle is recorded if the check of that one fails`()
+    async throws
+  {
+    let storage = try StorageFixture()
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let gate = DispatchSemaphore(value: 0)
+    let checked = Atomic(0)
+    let store = try await storage.open { configuration in
+      configuration.onVerification = { heard.yield($0) }
+      configuration.validator.validate = { zip, depth throws(BundleError) in
+        let number = depth == .full ? checked.add(1, ordering: .relaxed).newValue : 0
+        // The second and the third bundle are uploaded meanwhile, so that both wait.
+        if number == 1 { gate.wait() }
+        if number == 3 { throw .system(SystemError(operation: "pread", code: POSIXErrorCode.EIO.rawValue)) }
+        return try SampleBundle.validate(zip, depth)
+      }
+    }
+    let samples = [1, 2, 3].map { SampleBundle(count: 1000 * $0) }
+    for sample in samples { try await store.upload(sample, expected: true) }
+    gate.signal()
+    var verified: [SnapshotID] = []
+    for await record in records.prefix(2) { verified.append(record.id) }
+    #expect(verified == samples[..<2].map(\.id))
+    #expect(try await store.record(samples[2].id).verified == .pending)
   }
 
   @Test func `a store can be closed during a verification, and nothing is written afterwards`() async throws {
