@@ -92,7 +92,7 @@ final class BundleCache: Sendable {
     if case .running(let arriving) = source {
       onRead(.miss)
       // The task is not a part of the caller's: others may wait for it when the caller is cancelled.
-      if isNew { Task { keep(await download(key, into: arriving), key) } }
+      if isNew { Task { await fill(arriving, with: key) } }
     } else {
       onRead(.hit)
     }
@@ -101,16 +101,17 @@ final class BundleCache: Sendable {
 
   /// The contents of an object as the store has them now; `nil` if there is none.
   func download(_ key: String) async throws(StoreError) -> File? {
-    try await download(key, into: ArrivingFile()).get()
+    try await read(key, into: ArrivingFile())
   }
 
-  private func download(_ key: String, into arriving: ArrivingFile) async -> ArrivingFile.Outcome {
+  private func fill(_ arriving: ArrivingFile, with key: String) async {
     let outcome: ArrivingFile.Outcome
     do throws(StoreError) { outcome = .success(try await read(key, into: arriving)) } catch {
       outcome = .failure(error)
     }
+    // Those who wait for the end find the file in the cache.
+    keep(outcome, key)
     arriving.end(outcome)
-    return outcome
   }
 
   private func read(_ key: String, into arriving: ArrivingFile) async throws(StoreError) -> File? {
