@@ -176,7 +176,7 @@ let command = group(
       dependencies: [
         "COpenSSL", "CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux])),
       ],
-      exclude: ["link.cfg"]),
+      exclude: ["link.cfg", "static"]),
     .executableTarget(
       name: "snapshot",
       dependencies: [
