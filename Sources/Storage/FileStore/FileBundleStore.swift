@@ -45,7 +45,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   private let writeProbe: WriteProbe
   private let lock: Mutex<StorageLock?>
   /// The clean stop that this store was opened after, if it was.
-  private let opened: CleanStop?
+  private let formerStop: CleanStop?
   private let recovering = Mutex<Task<Void, Never>?>(nil)
 
   /// Opens and locks the storage folder, creating it if it is missing, and starts to repair it after a crash.
@@ -61,63 +61,23 @@ package final class FileBundleStore: BundleStore, UploadStore {
     _ configuration: Configuration, logger: Logger, faults: FaultInjection
   ) async throws(OpeningError) -> FileBundleStore {
     let queue = DispatchQueue(label: "file-store.opening")
-    let opened = try await queue.perform { () throws(OpeningError) -> FileBundleStore? in
-      let layout = StorageLayout(root: configuration.path)
-      try requireCompleteMigration(configuration.path)
+    return try await queue.perform { () throws(OpeningError) in
+      let opened = try OpenedFolder(configuration, faults: faults)
+      let layout = opened.layout
       do throws(SystemError) {
-        try Folder.createDurably(layout.root)
-        var isNew = false
-        for folder in [layout.bundles, layout.uploads] where try Folder.kind(of: folder) == nil {
-          try Folder.create(folder)
-          isNew = true
-        }
-        guard let lock = try StorageLock(layout) else { return nil }
-        let stop = configuration.repairs ? nil : try CleanStop.read(layout, faults)
-        let found = Found(
-          stop: stop, shards: try layout.shards(), uploads: try Folder.entries(layout.uploads))
-        if stop == nil || isNew { try synchronize(found, layout) }
         let flusher = try makeFlusher(configuration)
         let committer = Committer(
-          layout, faults: faults, folders: Set(found.shards.map(layout.folder)), flusher: flusher
+          layout, faults: faults, folders: Set(opened.shards.map(layout.folder)), flusher: flusher
         ) { () throws(SystemError) in try CleanStop.remove(layout) }
         let folder = StorageFolder(
           layout, faults: faults, logger: logger, flusher: flusher,
-          quotaTracker: QuotaTracker(stop?.usage ?? StoreUsage(), quota: configuration.quota),
+          quotaTracker: QuotaTracker(opened.stop?.usage ?? StoreUsage(), quota: configuration.quota),
           reserve: configuration.reserve)
-        return FileBundleStore(configuration, folder, lock, committer, found)
+        return FileBundleStore(configuration, folder, committer, opened)
       } catch {
         throw .system(error)
       }
     }
-    guard let store = opened else { throw .inUse(path: configuration.path) }
-    return store
-  }
-
-  /// Throws ``OpeningError/migrating(path:)`` if the folder lacks snapshots and tokens that are still to be copied.
-  private static func requireCompleteMigration(_ path: String) throws(OpeningError) {
-    let marker: BackupFolder.Marker?
-    do throws(SystemError) { marker = try BackupFolder(path).readMarker() } catch { throw .system(error) }
-    if marker?.origin != nil { throw .migrating(path: path) }
-  }
-
-  /// The contents of a storage folder as they were found.
-  private struct Found {
-    /// `nil` if the storage has to be repaired.
-    var stop: CleanStop?
-    var shards: [SnapshotShard]
-    /// The names in `uploads/`.
-    var uploads: [String]
-
-    var damagedParts: [Recovery.Part] {
-      [.uploads] + (stop == nil ? shards.map(Recovery.Part.shard) : [])
-    }
-  }
-
-  /// Makes the names of the shards' folders durable.
-  private static func synchronize(_ found: Found, _ layout: StorageLayout) throws(SystemError) {
-    // A process that was killed may have created the folder without flushing its name. It is then still empty.
-    if found.shards.isEmpty { try Folder.synchronize(Folder.parent(of: layout.root)) }
-    for folder in [layout.bundles, layout.root] { try Folder.synchronize(folder) }
   }
 
   private static func makeFlusher(_ configuration: Configuration) throws(SystemError) -> Flusher {
@@ -133,19 +93,19 @@ package final class FileBundleStore: BundleStore, UploadStore {
   }
 
   private init(
-    _ configuration: Configuration, _ folder: StorageFolder, _ lock: StorageLock, _ committer: Committer,
-    _ found: Found
+    _ configuration: Configuration, _ folder: StorageFolder, _ committer: Committer, _ opened: OpenedFolder
   ) {
     let validator = configuration.validator
     uploadLimits = configuration.uploads
     self.folder = folder
-    self.lock = Mutex(lock)
+    lock = Mutex(opened.lock)
     self.committer = committer
-    opened = found.stop
+    formerStop = opened.stop
     let writers = QueueSet("file-store.writer", count: configuration.writers)
     let table = ResumableTable()
-    let recovery = Recovery(found.damagedParts, of: folder) { (requireOpen) throws(SystemError) in
-      let sessions = try UploadRecovery(layout: folder.layout, logger: folder.logger, names: found.uploads)
+    let names = opened.uploads
+    let recovery = Recovery(opened.damagedParts, of: folder) { (requireOpen) throws(SystemError) in
+      let sessions = try UploadRecovery(layout: folder.layout, logger: folder.logger, names: names)
         .run(requireOpen)
       table.restore(sessions.map { Resumable($0, on: writers.next, in: folder) })
     }
@@ -166,15 +126,15 @@ package final class FileBundleStore: BundleStore, UploadStore {
       shortWriters: QueueSet("file-store.short-writer", count: configuration.writers), remover: remover,
       now: validator.now)
     verification.start()
-    for id in found.stop?.pending ?? [] { verification.add(id) }
-    recovering.withLock { $0 = recover(found) }
+    for id in opened.stop?.pending ?? [] { verification.add(id) }
+    recovering.withLock { $0 = recover(opened) }
   }
 
   /// Repairs all parts that no operation has needed yet, and resumes the verification of checksums.
-  private func recover(_ found: Found) -> Task<Void, Never> {
-    let resumes = found.stop?.pending == nil
+  private func recover(_ opened: OpenedFolder) -> Task<Void, Never> {
+    let resumes = opened.stop?.pending == nil
     return Task(priority: .background) { [weak recovery, weak verification, logger = folder.logger] in
-      var parts = resumes ? [.uploads] + found.shards.map(Recovery.Part.shard) : [.uploads]
+      var parts = resumes ? [.uploads] + opened.shards.map(Recovery.Part.shard) : [.uploads]
       while !parts.isEmpty {
         var failed: [Recovery.Part] = []
         for part in parts {
@@ -228,7 +188,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
 
   /// Writes the file `clean`, unless it is still there or the storage has to be repaired.
   private func makeCleanStop() throws(SystemError) -> Int64? {
-    if let opened, !committer.hasChanged { return opened.seal }
+    if let formerStop, !committer.hasChanged { return formerStop.seal }
     guard recovery.remainingShards == 0, !folder.needsRepair else { return nil }
     try folder.flushRemovals()
     let stop = try CleanStop(folder, pending: verification.unverifiedBundles)
@@ -237,7 +197,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   }
 
   /// The seal with which the last store closed the folder; `nil` if it did not, or if `bundles/` was changed since.
-  package var seal: Int64? { opened?.seal }
+  package var seal: Int64? { formerStop?.seal }
 
   /// The number of shards that are still to be repaired after a crash. Until it is 0, ``usage`` lacks their bundles.
   package var remainingRepairs: Int { recovery.remainingShards }
