@@ -150,8 +150,10 @@ image: release ## Builds the container image data-snapshots with buildah, and te
 	@Tests/Package/reproducible .build-release/release/snapshot
 	@Tests/Package/image
 
+# Without the file, SwiftPM plans the build again. It would not if only the manifest of the product had changed.
 bench: PACKAGES += nginx zip unzip libarchive-tools
 bench: release ## Compares the server with nginx, Hummingbird and FlyingFox (JSON=file, ONLY=suite, QUICK=1)
+	@rm -f .build-bench/release.yaml
 	@swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench
 	@peers="$$(swift build -c release --package-path Benchmarks --static-swift-stdlib --scratch-path .build-bench \
 	  --show-bin-path)"; \
