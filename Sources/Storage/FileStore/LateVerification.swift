@@ -25,9 +25,9 @@ final class LateVerification: Sendable {
   private let checks: CheckQueue
   /// Results that are held back, to be recorded together with those of further bundles.
   private let held = Mutex<[SnapshotRecord]>([])
-  /// Records of bundles whose checksums were verified, with the result.
+  /// Records of bundles whose checksums were verified, with the results. Each group is recorded together.
   private let verdicts:
-    (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation)
+    (stream: AsyncStream<[SnapshotRecord]>, continuation: AsyncStream<[SnapshotRecord]>.Continuation)
   private let settling = Mutex<Task<Void, Never>?>(nil)
   private let unverified = Mutex(Unverified())
   private let resumptionHasFailed = Atomic(false)
@@ -108,12 +108,10 @@ final class LateVerification: Sendable {
   /// Records results until the task is cancelled or the store is deallocated.
   private func settleVerdicts() -> Task<Void, Never> {
     Task(priority: .background) { [weak self, verdicts = verdicts.stream] in
-      // Several at once, because changes that wait at the same time share a flush of the disk.
-      await withTaskGroup(of: Void.self) { group in
-        var running = 0
-        for await record in verdicts {
-          if running == Self.recordedAtOnce { _ = await group.next() } else { running += 1 }
-          group.addTask { await self?.settle(record) }
+      for await group in verdicts {
+        // All at once, because changes that wait at the same time share a flush of the disk.
+        await withTaskGroup(of: Void.self) { tasks in
+          for record in group { tasks.addTask { await self?.settle(record) } }
         }
       }
     }
@@ -168,7 +166,7 @@ final class LateVerification: Sendable {
       defer { held = [] }
       return held
     }
-    for verdict in released { verdicts.continuation.yield(verdict) }
+    if !released.isEmpty { verdicts.continuation.yield(released) }
   }
 
   /// Records a result. From here on, a damaged bundle is not served.
@@ -192,7 +190,7 @@ final class LateVerification: Sendable {
       guard try !folder.layout.isSetAside(id) else { return }
       var record = try folder.layout.storedRecord(id)
       record.verified = .damaged
-      verdicts.continuation.yield(record)
+      verdicts.continuation.yield([record])
     } catch {
       report(error, of: id)
     }
