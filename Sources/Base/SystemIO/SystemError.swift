@@ -37,6 +37,8 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
   /// A name is not UTF-8.
   public var isUnusableName: Bool { code == EILSEQ }
+  /// A symbolic link is in the way, where none is followed.
+  public var isLink: Bool { code == ELOOP }
   /// The call would have had to wait.
   public var isWouldBlock: Bool { code == EAGAIN || code == EWOULDBLOCK }
 
@@ -45,7 +47,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The call, the path and the system's error message. Meant for logs; do not send it to clients.
   public var description: String {
-    let reason = String(cString: strerror(code))
+    let reason = isLink ? "a symbolic link is not followed here" : String(cString: strerror(code))
     return path.map { "\(operation) \($0): \(reason)" } ?? "\(operation): \(reason)"
   }
 }

@@ -29,21 +29,31 @@ public enum DurableFile {
   /// several calls run concurrently, the file has the contents of one of them. A crash can leave a temporary file
   /// behind; its name starts with the name of `path` and ends in `.staged`.
   public static func replace(_ path: String, with bytes: [UInt8], mode: UInt16 = 0o600) throws(SystemError) {
-    let staged = "\(path).\(getpid())-\(count.add(1, ordering: .relaxed).newValue).staged"
-    // An earlier process with the same process identifier may have left this file.
-    try Folder.removeIfPresent(staged)
-    do {
-      let file = try File(staged, .create(mode: mode))
-      try file.write(bytes, at: 0)
-      try file.synchronize()
-      try Folder.replace(path, with: staged)
-    } catch {
-      // An error while removing the temporary file must not hide the first error.
-      do { try Folder.removeIfPresent(staged) } catch {}
-      throw error
-    }
-    try Folder.synchronize(Folder.parent(of: path))
+    try OpenFolder(Folder.parent(of: path)).replaceDurably(Folder.name(of: path), with: bytes, mode: mode)
   }
 
-  private static let count = Atomic<UInt64>(0)
+  fileprivate static let count = Atomic<UInt64>(0)
+}
+
+extension OpenFolder {
+  /// Replaces the file `name` as ``DurableFile/replace(_:with:mode:)`` does.
+  public func replaceDurably(
+    _ name: String, with bytes: [UInt8], mode: UInt16 = 0o600
+  ) throws(SystemError) {
+    let number = DurableFile.count.add(1, ordering: .relaxed).newValue
+    let staged = "\(name).\(getpid())-\(number).staged"
+    // An earlier process with the same process identifier may have left this file.
+    try removeTree(staged)
+    do throws(SystemError) {
+      let file = try file(staged, .create(mode: mode))
+      try file.write(bytes, at: 0)
+      try file.synchronize()
+      try replace(name, with: staged)
+    } catch {
+      // An error while removing the temporary file must not hide the first error.
+      do throws(SystemError) { try removeTree(staged) } catch {}
+      throw error
+    }
+    try synchronize()
+  }
 }

@@ -108,24 +108,61 @@ public enum Folder {
 
   /// The names in the folder `path`, sorted by their bytes, without `.` and `..`.
   public static func entries(_ path: String) throws(SystemError) -> [String] {
+    try list(path).map(\.name)
+  }
+
+  /// The names in the folder `path` as ``entries(_:)`` returns them, each with the kind of the file. Links are not
+  /// followed.
+  public static func kinds(
+    in path: String
+  ) throws(SystemError) -> [(name: String, kind: OpenFolder.Status.Kind)] {
+    var found: [(name: String, kind: OpenFolder.Status.Kind)] = []
+    for (name, type) in try list(path) {
+      let kind: OpenFolder.Status.Kind? =
+        switch type {
+        case UInt8(DT_REG): .file
+        case UInt8(DT_DIR): .folder
+        case UInt8(DT_LNK): .link
+        // Not every file system lists the kinds.
+        case UInt8(DT_UNKNOWN): try kind(of: "\(path)/\(name)")
+        default: .other
+        }
+      if let kind { found.append((name, kind)) }
+    }
+    return found
+  }
+
+  /// The names in a folder, each with the `d_type` of readdir(3).
+  private static func list(_ path: String) throws(SystemError) -> [(name: String, type: UInt8)] {
     guard let stream = opendir(path) else { throw SystemError(operation: "opendir", path: path) }
     defer { closedir(stream) }
-    var names: [String] = []
+    var names: [(name: String, type: UInt8)] = []
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw SystemError(operation: "readdir", path: path) }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
       }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
       }
-      if name != ".", name != ".." { names.append(name) }
+      if name != ".", name != ".." { names.append((name, entry.pointee.d_type)) }
     }
   }
 
   /// Whether `path` is a folder; a link to one is not.
   public static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
+
+  /// Whether there is a folder at `path`. Throws if something else has its name, such as a link (`ELOOP`) or a file
+  /// (`ENOTDIR`).
+  public static func hasFolder(_ path: String) throws(SystemError) -> Bool {
+    switch try kind(of: path) {
+    case nil: return false
+    case .folder: return true
+    case .link: throw SystemError(operation: "open", path: path, code: ELOOP)
+    case .file, .other: throw SystemError(operation: "open", path: path, code: ENOTDIR)
+    }
+  }
 
   /// Whether `path` is a regular file; a link to one is not.
   public static func isRegularFile(_ path: String) -> Bool { kind(path) == S_IFREG }
@@ -179,6 +216,24 @@ public enum Folder {
 
   private static func unlinkOrRemoveFolder(_ path: String) -> Int32 {
     isFolder(path) ? rmdir(path) : unlink(path)
+  }
+
+  /// The file or folder that `path` names, without the links that lead to it: `path` itself, unless its last component
+  /// is a link. So a file or folder that a person names may be a link, and everything inside a folder need not be.
+  /// Throws an error with ``SystemError/isNotFound`` if a link leads nowhere.
+  public static func resolvingLink(_ path: String) throws(SystemError) -> String {
+    var named = path
+    while named.utf8.count > 1, named.utf8.last == UInt8(ascii: "/") { named.removeLast() }
+    guard try kind(of: named) == .link else { return path }
+    guard let resolved = realpath(named, nil) else { throw SystemError(operation: "realpath", path: named) }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// The last component of `path`. Ignores one trailing slash; does not access the file system.
+  public static func name(of path: String) -> String {
+    let trimmed = path.last == "/" ? path.dropLast() : path[...]
+    return trimmed.lastIndex(of: "/").map { String(trimmed[trimmed.index(after: $0)...]) } ?? String(trimmed)
   }
 
   /// The parent folder of `path`: the text before its last slash, or `.` if it has none. Ignores one trailing slash;

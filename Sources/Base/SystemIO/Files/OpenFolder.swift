@@ -54,10 +54,34 @@ public final class OpenFolder: Sendable {
   /// Opens the folder `name`.
   public func folder(_ name: String) throws(SystemError) -> OpenFolder {
     let path = try self.path(of: name)
-    let child = try Descriptor("open", path) {
-      openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    do throws(SystemError) {
+      let child = try Descriptor("open", path) {
+        openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      }
+      return OpenFolder(path, child)
+    } catch  where error.code == ENOTDIR {
+      // Linux does not tell a link from a file here.
+      guard try status(name)?.kind == .link else { throw error }
+      throw SystemError(operation: "open", path: path, code: ELOOP)
     }
-    return OpenFolder(path, child)
+  }
+
+  /// Opens the folder at `path` as ``folder(at:)`` does. Creates the folders that are missing, and makes their names
+  /// durable.
+  public func makeFolder(at path: String, mode: UInt16 = 0o700) throws(SystemError) -> OpenFolder {
+    var folder = self
+    for name in path.split(separator: "/", omittingEmptySubsequences: true).map(String.init) {
+      do throws(SystemError) {
+        folder = try folder.folder(name)
+      } catch  where error.isNotFound {
+        do throws(SystemError) { try folder.create(folder: name, mode: mode) } catch
+          where error.isAlreadyThere
+        {}
+        try folder.synchronize()
+        folder = try folder.folder(name)
+      }
+    }
+    return folder
   }
 
   /// Opens the file `name`.
@@ -141,12 +165,22 @@ public final class OpenFolder: Sendable {
     FileObserver.note(path) { .createFolder(path) }
   }
 
-  /// Renames the file `staged` to `final` atomically. Replaces an existing file.
-  public func replace(_ final: String, with staged: String) throws(SystemError) {
+  /// Renames the file `staged`, which is in `folder` or else in this folder, to `final` in this folder atomically.
+  /// Replaces an existing file or link.
+  public func replace(
+    _ final: String, with staged: String, from folder: OpenFolder? = nil
+  ) throws(SystemError) {
+    let source = folder ?? self
     let path = try self.path(of: final)
-    let former = try self.path(of: staged)
-    try retryingInterrupts("rename", path) { renameat(descriptor, staged, descriptor, final) }
+    let former = try source.path(of: staged)
+    try retryingInterrupts("rename", path) { renameat(source.descriptor, staged, descriptor, final) }
     FileObserver.note(path) { .rename(former, to: path) }
+  }
+
+  /// Waits until the names in this folder are on stable storage and survive a power failure.
+  public func synchronize() throws(SystemError) {
+    try retryingInterrupts("fsync", path) { fsync(descriptor) }
+    FileObserver.note(path) { .flushFolder(path) }
   }
 
   /// Removes the file or link `name`.

@@ -43,6 +43,41 @@ struct FolderTests {
     #expect(throws: SystemError.self) { try Folder.create(path("broken/below")) }
   }
 
+  @Test func `a link is resolved to what it leads to, and nothing else is`() throws {
+    try Folder.create(path("real/below"))
+    try link("first", to: "second")
+    try link("second", to: path("real"))
+    #expect(try Folder.resolvingLink(path("first")) == Folder.resolvingLink(path("second")))
+    #expect(try Folder.resolvingLink(path("first")).hasSuffix("/real"))
+    #expect(try Folder.resolvingLink(path("first") + "//").hasSuffix("/real"))
+    for other in [path("real"), path("real/"), path("none"), path("first/below"), "/", "Storage"] {
+      #expect(try Folder.resolvingLink(other) == other)
+    }
+    try link("broken", to: "nowhere")
+    #expect(throws: SystemError(operation: "realpath", path: path("broken"), code: ENOENT)) {
+      try Folder.resolvingLink(path("broken"))
+    }
+  }
+
+  @Test func `a folder is told from its absence and from everything else`() throws {
+    try Folder.create(path("real"))
+    try temporary.write(Data(), to: "file")
+    try link("link", to: "real")
+    #expect(try Folder.hasFolder(path("real")))
+    #expect(try !Folder.hasFolder(path("none")))
+    #expect(throws: SystemError(operation: "open", path: path("file"), code: ENOTDIR)) {
+      try Folder.hasFolder(path("file"))
+    }
+    #expect(throws: SystemError(operation: "open", path: path("link"), code: ELOOP)) {
+      try Folder.hasFolder(path("link"))
+    }
+    try #require(mkfifo(path("pipe"), 0o600) == 0)
+    #expect(
+      try Folder.kinds(in: temporary.path).map { "\($0.name) \($0.kind)" } == [
+        "file file", "link link", "pipe other", "real folder",
+      ])
+  }
+
   @Test func `a file with the name of the folder is an error`() throws {
     try temporary.write(Data(), to: "file")
     let error = #expect(throws: SystemError.self) { try Folder.create(path("file")) }

@@ -45,6 +45,24 @@ import Testing
     #expect(try folder.entries().isEmpty)
   }
 
+  @Test func `missing folders are made on the way, and a link on it is not followed`() throws {
+    try folder.makeFolder(at: "a/b/c").file("x", .create(mode: 0o600)).write([1], at: 0)
+    #expect(try folder.makeFolder(at: "a/b").entries() == ["c"])
+    try temporary.write(Data([2]), to: "elsewhere/file")
+    try FileManager.default.createSymbolicLink(
+      atPath: temporary.file("a/link").path, withDestinationPath: temporary.file("elsewhere").path)
+    for path in ["a/link", "a/link/d"] {
+      let error = #expect(throws: SystemError.self) { try folder.makeFolder(at: path) }
+      #expect(error?.isLink == true)
+    }
+    let other = try folder.folder(at: "elsewhere")
+    #expect(try other.entries() == ["file"])
+    try folder.folder(at: "a").replace("moved", with: "file", from: other)
+    try folder.folder(at: "a").replaceDurably("moved", with: [3])
+    #expect(try folder.folder(at: "a").file("moved").read(upTo: 9, at: 0) == [3])
+    #expect(try folder.folder(at: "a").entries() == ["b", "link", "moved"])
+  }
+
   @Test func `links are reported and not followed`() throws {
     try temporary.write(Data([1]), to: "real/file")
     for (name, target) in [("folder", "real"), ("file", "real/file")] {
