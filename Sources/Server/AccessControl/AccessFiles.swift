@@ -11,7 +11,7 @@ package struct AccessFiles: Sendable {
   package init(storage: String) { self.storage = storage }
 
   /// Creates the key with which links are signed, if there is none.
-  package func createLinkKey() throws(SystemError) { _ = try KeyFile.links(in: storage).readOrCreate() }
+  package func createLinkKey() throws(TokenStoreError) { _ = try KeyFile.links(in: storage).readOrCreate() }
 
   /// Returns the contents of all files by their paths in the storage folder.
   package func read() throws(SystemError) -> [String: [UInt8]] {

@@ -57,12 +57,8 @@ package struct AccessPolicy: Sendable {
   /// Throws ``TokenStoreError/tokensMissing(_:)`` if the storage has lost its tokens.
   package init(_ configuration: Configuration, logger: Logger) throws(TokenStoreError) {
     try TokenStore(storage: configuration.storage).requireComplete()
-    do {
-      let key = try KeyFile.links(in: configuration.storage).readOrCreate()
-      (links, forms) = (LinkSigner(key: key), FormTokens(key: key))
-    } catch {
-      throw .system(error)
-    }
+    let key = try KeyFile.links(in: configuration.storage).readOrCreate()
+    (links, forms) = (LinkSigner(key: key), FormTokens(key: key))
     clock = configuration.clock
     authenticator = TokenAuthenticator(configuration, logger: logger)
   }

@@ -20,24 +20,34 @@ struct KeyFile: Sendable {
   /// The key with which links are signed.
   static func links(in storage: String) -> KeyFile { KeyFile(path: "\(storage)/\(linksName)") }
 
-  /// Returns the key, or `nil` if there is none.
-  func read() throws(SystemError) -> SymmetricKey? {
+  /// Returns the key, or `nil` if there is none. Throws ``TokenStoreError/damagedKey(_:)`` if the file is not a key.
+  func read() throws(TokenStoreError) -> SymmetricKey? {
     do throws(SystemError) {
       let file = try File(path)
-      let bytes = try file.read(upTo: Self.length + 1, at: 0)
       // A truncated key would be weak, and different from the one in use.
-      guard bytes.count == Self.length else {
-        throw SystemError(operation: "read key", path: path, code: POSIXErrorCode.EBADMSG.rawValue)
+      if try file.isRegular {
+        let bytes = try file.read(upTo: Self.length + 1, at: 0)
+        if bytes.count == Self.length { return SymmetricKey(data: bytes) }
       }
-      return SymmetricKey(data: bytes)
-    } catch  where error.isNotFound {
-      return nil
+    } catch {
+      if error.isNotFound { return nil }
+      throw .system(error)
     }
+    throw .damagedKey(path)
   }
 
   /// Returns the key. Creates one if there is none, and synchronizes it to disk before it returns.
-  func readOrCreate() throws(SystemError) -> SymmetricKey {
+  func readOrCreate() throws(TokenStoreError) -> SymmetricKey {
     if let key = try read() { return key }
+    do throws(SystemError) { try create() } catch { throw .system(error) }
+    guard let key = try read() else {
+      throw .system(SystemError(operation: "read key", path: path, code: ENOENT))
+    }
+    return key
+  }
+
+  /// Creates the key, unless another process does.
+  private func create() throws(SystemError) {
     let folder = Folder.parent(of: path)
     try Folder.createDurably(folder)
     let staged = "\(path).\(UUID().uuidString).staged"
@@ -53,7 +63,5 @@ struct KeyFile: Sendable {
       guard error.isAlreadyThere else { throw error }
     }
     try Folder.synchronize(folder)
-    guard let key = try read() else { throw SystemError(operation: "read key", path: path, code: ENOENT) }
-    return key
   }
 }

@@ -54,7 +54,7 @@ package struct TokenStore: Sendable {
     }
   }
 
-  private let storage: String
+  let storage: String
   private let limits: Limits
   static let folderName = "tokens"
   package var folder: String { "\(storage)/\(Self.folderName)" }
@@ -83,8 +83,11 @@ package struct TokenStore: Sendable {
     } catch {
       throw .system(error)
     }
-    guard try ids().count < limits.tokens else { throw .tooMany(limits.tokens) }
-    try write(StoredToken(token, code: secret.code(with: try makeKey())))
+    let ids = try ids()
+    guard ids.count < limits.tokens else { throw .tooMany(limits.tokens) }
+    // With a new key, no other token would be valid.
+    if !ids.isEmpty, try readKey() == nil { throw .keyMissing(storage) }
+    try write(StoredToken(token, code: secret.code(with: try key.readOrCreate())))
     return (token, secret.text)
   }
 
@@ -101,9 +104,21 @@ package struct TokenStore: Sendable {
   }
 
   /// Throws ``TokenStoreError/tokensMissing(_:)`` if tokens were created and none of their files exists, for example
-  /// after an incomplete restore.
+  /// after an incomplete restore, and ``TokenStoreError/keyMissing(_:)`` if their key does not exist.
   func requireComplete() throws(TokenStoreError) {
-    if try ids().isEmpty, try readKey() != nil { throw .tokensMissing(storage) }
+    let (hasFiles, hasKey) = (try !ids().isEmpty, try readKey() != nil)
+    if hasKey, !hasFiles { throw .tokensMissing(storage) }
+    if hasFiles, !hasKey { throw .keyMissing(storage) }
+  }
+
+  /// The keys and tokens that can't be used, each with the reason.
+  package func examine() throws(TokenStoreError) -> [TokenStoreError] {
+    var found: [TokenStoreError] = []
+    for key in [key, .links(in: storage)] {
+      do throws(TokenStoreError) { _ = try key.read() } catch { found.append(error) }
+    }
+    _ = try readAll { found.append($0) }
+    return found
   }
 
   /// Revokes the token `id` permanently. Has no effect if it is revoked already. The token's properties remain
@@ -133,7 +148,7 @@ package struct TokenStore: Sendable {
 
   /// Returns the key with which tokens are hashed, or `nil` if there is none yet.
   func readKey() throws(TokenStoreError) -> SymmetricKey? {
-    do { return try key.read() } catch { throw .system(error) }
+    try key.read()
   }
 
   /// Returns the ids of all tokens, including unreadable ones.
@@ -169,14 +184,11 @@ package struct TokenStore: Sendable {
 
   private func path(_ id: String) -> String { "\(storage)/\(Self.name(ofFile: id))" }
 
-  private func makeKey() throws(TokenStoreError) -> SymmetricKey {
-    do { return try key.readOrCreate() } catch { throw .system(error) }
-  }
-
   private func read(_ id: String) throws(TokenStoreError) -> StoredToken {
     let bytes: [UInt8]
     do throws(SystemError) {
-      bytes = try File(path(id)).read(upTo: limits.fileBytes + 1, at: 0)
+      let file = try File(path(id))
+      bytes = try file.isRegular ? file.read(upTo: limits.fileBytes + 1, at: 0) : []
     } catch {
       throw .system(error)
     }
@@ -207,6 +219,10 @@ package enum TokenStoreError: Error, Sendable {
   case unreadable(String)
   /// The storage at this path has the key with which tokens are hashed, but no tokens.
   case tokensMissing(String)
+  /// The storage at this path has tokens, but not the key with which they are hashed.
+  case keyMissing(String)
+  /// The file at this path is not a key.
+  case damagedKey(String)
   /// The disk or the system returned an error.
   case system(SystemError)
 }
@@ -219,11 +235,22 @@ extension TokenStoreError: CustomStringConvertible {
     case .tooMany(let limit):
       "The storage has reached its maximum of \(limit) tokens. Delete the files of revoked tokens in tokens/."
     case .noSuchToken: "There is no token with this id; `snapshot token list` shows the ids."
-    case .unreadable(let path): "\(path) is not a token that this version of the program can read."
+    case .unreadable(let path):
+      "\(path) is not a token that this version of the program can read. Restore it from the backup, or remove it."
     case .tokensMissing(let storage):
       """
       \(storage) has lost its tokens. Restore \(storage)/tokens from the backup, or create a token with \
       `snapshot token create`.
+      """
+    case .keyMissing(let storage):
+      """
+      \(storage) has lost the key of its tokens. Restore \(storage)/keys from the backup. If it is lost for good, remove \
+      \(storage)/tokens, and create new tokens.
+      """
+    case .damagedKey(let path):
+      """
+      \(path) is damaged: a key is a regular file of 32 bytes. Restore it from the backup. If it is lost for good, \
+      remove it\(path.hasSuffix("/links") ? "; links that were made with it are refused then" : " and all tokens").
       """
     case .system(let failure): "The storage's tokens can't be used: \(failure)"
     }

@@ -98,6 +98,8 @@ final class TokenTable: Sendable {
         self.logger.error("A token can't be read and is refused", metadata: ["error": "\(error)"])
       }
     }
+    // Each token would be refused as a wrong one.
+    if tokens.key == nil, !tokens.stored.isEmpty { throw .keyMissing(store.storage) }
     let read = tokens
     return state.withLock { state in
       if state.validAt != nil, read.wereMade, !state.tokens.wereMade {

@@ -41,6 +41,49 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: storage.appending(path: "keys").path) == ["tokens"])
   }
 
+  @Test(arguments: ["short", "pipe", "folder", "link"])
+  func `a key that is none is named with what to do, and nothing replaces it`(kind: String) throws {
+    let (token, _) = try store.create(.init(scopes: [.read]))
+    let key = storage.appending(path: "keys/tokens").path
+    try Folder.replace(key + ".away", with: key)
+    switch kind {
+    case "short": try Data([1, 2, 3]).write(to: URL(filePath: key))
+    case "pipe": try #require(mkfifo(key, 0o600) == 0)
+    case "folder": try Folder.create(key)
+    default: try #require(symlink(key + ".away", key) == 0)
+    }
+    let refusal = #expect(throws: TokenStoreError.self) { try store.create(.init(scopes: [.read])) }
+    for error in try store.examine() + [#require(refusal)] {
+      #expect("\(error)".contains(key))
+      #expect("\(error)".contains(kind == "link" ? "symbolic link" : "Restore it from the backup"))
+    }
+    #expect(try store.examine().count == 1)
+    #expect(try store.list().map(\.id) == [token.id])
+  }
+
+  @Test func `without the key of its tokens a storage gets no new one, which would make all others wrong`()
+    throws
+  {
+    let (token, _) = try store.create(.init(scopes: [.read]))
+    try Folder.removeTree(storage.appending(path: "keys").path)
+    let error = #expect(throws: TokenStoreError.self) { try store.create(.init(scopes: [.read])) }
+    guard case .keyMissing(storage.path) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect("\(try #require(error))".contains(storage.path + "/keys"))
+    #expect(try store.list().map(\.id) == [token.id])
+    #expect(try !Folder.exists(storage.appending(path: "keys").path))
+  }
+
+  @Test func `a token that is no file is reported`() throws {
+    let (token, _) = try store.create(.init(scopes: [.read]))
+    try Folder.remove(file(token.id).path)
+    try #require(mkfifo(file(token.id).path, 0o600) == 0)
+    let found = try store.examine()
+    #expect(found.count == 1 && "\(found[0])".contains(file(token.id).path))
+  }
+
   @Test func `tokens are listed with the newest first`() throws {
     let now = Date(timeIntervalSince1970: 1_790_000_000)
     let limits = CallerLimits(reportPrefixes: ["BUG-", "IOS-"], applications: ["com.example.news"])
