@@ -1,26 +1,18 @@
 import COpenSSL
-import Foundation
 import SystemIO
 
 /// Reads PEM files: certificates and keys.
 enum TLSFile {
-  /// The maximum size of a file with certificates, a key or a stapled response.
-  static let maximumBytes = 1 << 20
-
   /// Reads the file at `path`. Follows links, because certbot's files are links.
   static func read(_ path: String, what: String) throws(TLSError) -> [UInt8] {
-    do {
-      let handle = try FileHandle(forReadingFrom: URL(filePath: path))
-      defer { handle.closeFile() }
-      let data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
-      guard data.count <= maximumBytes else { throw TLSError("\(path) is too large for \(what).") }
-      return Array(data)
-    } catch let error as TLSError {
-      throw error
-    } catch CocoaError.fileReadNoSuchFile, CocoaError.fileNoSuchFile {
-      throw TLSError("There is no file \(path) with \(what).")
+    do throws(NamedFile.Failure) {
+      return try NamedFile.read(path, limit: TLSConfiguration.maximumFileBytes)
     } catch {
-      throw TLSError("\(path) with \(what) can't be read: \(error.localizedDescription)")
+      switch error {
+      case .missing: throw TLSError("There is no file \(path) with \(what).")
+      case .tooLong: throw TLSError("\(path) is too large for \(what).")
+      case .folder, .notRegular, .system: throw TLSError("\(path) with \(what) can't be read: \(error).")
+      }
     }
   }
 

@@ -5,6 +5,9 @@ public import SystemIO
 
 /// The files with which a server protects its connections.
 public struct TLSConfiguration: Sendable, Hashable {
+  /// The maximum size of a file with certificates, a key or a stapled response.
+  public static let maximumFileBytes = 1 << 20
+
   /// The certificates and keys, at least one. A client gets the one for the name that it asks for, or the first one.
   /// Two for the same names, one with an RSA and one with an ECDSA key, are alternatives.
   public var files: [TLSFiles]

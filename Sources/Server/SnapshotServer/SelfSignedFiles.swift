@@ -22,8 +22,8 @@ struct SelfSignedFiles {
   /// - Parameter host: the address that the server listens on.
   func prepare(host: String, now: Date = Date()) throws(TLSError) {
     if isUsable(files, at: now), isUsable(files, at: now + Self.renewal) { return }
-    let known = FileManager.default.contents(atPath: key.path)
-    let made = try SelfSignedCertificate.make(names: names(host), key: known.map { Array($0) }, now: now)
+    let known = try knownKey()
+    let made = try SelfSignedCertificate.make(names: names(host), key: known, now: now)
     do {
       try FileManager.default.createDirectory(
         at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -31,6 +31,17 @@ struct SelfSignedFiles {
       try write(made.certificate, to: certificate, mode: 0o644)
     } catch {
       throw TLSError("The self-signed certificate can't be written to \(folder.path): \(error)")
+    }
+  }
+
+  /// The key that the storage has; `nil` if there is none. A key that can't be read is not replaced: clients pin it.
+  private func knownKey() throws(TLSError) -> [UInt8]? {
+    do throws(NamedFile.Failure) {
+      return try NamedFile.read(key.path, limit: TLSConfiguration.maximumFileBytes)
+    } catch .missing {
+      return nil
+    } catch {
+      throw TLSError("\(key.path) with the key of the self-signed certificate can't be read: \(error).")
     }
   }
 

@@ -2,6 +2,7 @@ import Foundation
 package import HTTPTLS
 package import Logging
 import Synchronization
+import SystemIO
 
 /// The certificates of a server, which are read again when their files change, or on request. Connections continue.
 /// Files that can't be used are logged, and the former certificates stay.
@@ -80,7 +81,16 @@ package final class ServerCertificates: Sendable {
 
   private static func digest(of configuration: TLSConfiguration) -> Int {
     var hasher = Hasher()
-    for path in configuration.paths { hasher.combine(FileManager.default.contents(atPath: path)) }
+    for path in configuration.paths { hasher.combine(contents(path)) }
     return hasher.finalize()
+  }
+
+  /// The bytes of a file; `nil` if it can't be read, which is an error when it is used.
+  private static func contents(_ path: String) -> [UInt8]? {
+    do throws(NamedFile.Failure) {
+      return try NamedFile.read(path, limit: TLSConfiguration.maximumFileBytes)
+    } catch {
+      return nil
+    }
   }
 }

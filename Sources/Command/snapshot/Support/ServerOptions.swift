@@ -3,9 +3,15 @@ import Foundation
 import HTTPTransport
 import SnapshotClient
 public import SnapshotFormat
+import SystemIO
 
 /// The server that a command uses, and the access token.
 struct ServerOptions: ParsableArguments {
+  /// The most bytes of a file with a token.
+  private static let maximumTokenBytes = 64 << 10
+  /// The most bytes of a file with authorities. A system's own has some 250 KB.
+  private static let maximumAuthoritiesBytes = 16 << 20
+
   @Option(
     help: ArgumentHelp(
       "The server's address (environment: SNAPSHOT_SERVER; default: http://127.0.0.1:8080).", valueName: "url"
@@ -66,8 +72,10 @@ struct ServerOptions: ParsableArguments {
     guard let caFile else {
       return try SnapshotAPIClient(server: url, token: token, configuration: configuration)
     }
-    guard FileManager.default.isReadableFile(atPath: caFile) else {
-      throw CommandFailure("Cannot read the file \(caFile) with authorities.", status: .refused)
+    do throws(NamedFile.Failure) {
+      _ = try NamedFile.read(caFile, limit: Self.maximumAuthoritiesBytes)
+    } catch {
+      throw CommandFailure("Cannot read the file \(caFile) with authorities: \(error).", status: .refused)
     }
     let trust = ServerTrust.authorities(URL(filePath: caFile))
     return try SnapshotAPIClient(
@@ -84,12 +92,13 @@ struct ServerOptions: ParsableArguments {
 
   private func fileToken() throws(CommandFailure) -> String? {
     guard let tokenFile else { return nil }
-    do {
-      return try String(contentsOf: URL(filePath: tokenFile), encoding: .utf8)
-        .trimmingCharacters(in: .whitespacesAndNewlines)
+    let bytes: [UInt8]
+    do throws(NamedFile.Failure) {
+      bytes = try NamedFile.read(tokenFile, limit: Self.maximumTokenBytes)
     } catch {
-      throw CommandFailure("Cannot read the token file \(tokenFile).", status: .refused)
+      throw CommandFailure("Cannot read the token file \(tokenFile): \(error).", status: .refused)
     }
+    return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }
 

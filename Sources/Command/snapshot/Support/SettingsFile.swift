@@ -1,4 +1,4 @@
-import Foundation
+import SystemIO
 import Yams
 
 /// The settings file of a server: a YAML document of nested names, each with one value.
@@ -16,6 +16,9 @@ struct SettingsFile: Sendable {
     let line: Int
   }
 
+  /// The maximum size of a settings file.
+  static let maximumBytes = 1 << 20
+
   let path: String
   private(set) var entries: [Entry] = []
 
@@ -23,20 +26,22 @@ struct SettingsFile: Sendable {
   init(path: String, isRequired: Bool) throws(CommandFailure) {
     self.path = path
     do {
-      let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+      guard let text = String(validating: try NamedFile.read(path, limit: Self.maximumBytes), as: UTF8.self)
+      else {
+        throw CommandFailure("The settings file \(path) is not a text in UTF-8.", status: .refused)
+      }
       // The default resolver looks for numbers and times by regular expressions. Here every value is a text.
       guard let root = try Yams.compose(yaml: text, .basic) else { return }
       try add(root, at: [])
     } catch let failure as CommandFailure {
       throw failure
-    } catch CocoaError.fileReadNoSuchFile {
+    } catch NamedFile.Failure.missing {
       guard isRequired else { return }
       throw CommandFailure(
         "There is no settings file \(path); create it, or leave --config out to use the defaults.",
         status: .refused)
-    } catch let error as CocoaError {
-      throw CommandFailure(
-        "Cannot read the settings file \(path): \(error.localizedDescription)", status: .refused)
+    } catch let error as NamedFile.Failure {
+      throw CommandFailure("Cannot read the settings file \(path): \(error).", status: .refused)
     } catch {
       throw CommandFailure("The settings file \(path) is not valid YAML: \(error)", status: .refused)
     }
