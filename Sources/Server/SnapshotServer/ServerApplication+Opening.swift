@@ -19,6 +19,7 @@ extension ServerApplication {
     environment: [String: String] = ProcessInfo.processInfo.environment, version: String, logger: Logger,
     storage openStorage: ((StorageObserver) async throws(ServerError) -> ServerStorage)? = nil
   ) async throws(ServerError) -> ServerApplication {
+    try settings.requireSoundStorage()
     if !settings.shared.isEnabled { try requireToken(settings) }
     let source: ServerCertificates.Source?
     do throws(TLSError) { source = try settings.certificateSource() } catch { throw .tls(error) }

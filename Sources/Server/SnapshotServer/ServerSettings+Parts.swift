@@ -1,9 +1,24 @@
 import AccessControl
+import FileStore
 import HTTPEngine
 import Observability
 import SnapshotAPI
 import SystemIO
 import UploadProtocols
+
+extension ServerSettings {
+  /// Throws if something in the storage folder is missing, or is not what it must be.
+  package func requireSoundStorage() throws(ServerError) {
+    let flaws: [StorageFlaw]
+    do throws(SystemError) {
+      // Servers that share their snapshots have no bundles there, and get their keys from the others.
+      flaws = try shared.isEnabled ? StorageFlaw.misplaced(in: storage) : StorageFlaw.all(in: storage)
+    } catch {
+      throw .storage(.system(error))
+    }
+    if let flaw = flaws.first { throw .storage(.flawed(flaw)) }
+  }
+}
 
 /// The settings of each part of a server.
 extension ServerSettings {

@@ -21,6 +21,8 @@ struct CleanStop: Codable, Sendable {
   private let bytes: Int64
   /// The bundles whose checksums are not verified yet; `nil` if they are not known.
   let pending: [SnapshotID]?
+  /// Whether there was a folder with keys; `nil` in files of earlier versions.
+  let hadKeys: Bool?
   /// The digest of the folders' stamps.
   private let stamps: ContentDigest
 
@@ -32,6 +34,7 @@ struct CleanStop: Codable, Sendable {
     bundles = usage.bundles
     bytes = usage.bytes
     self.pending = pending.flatMap { $0.count <= Self.pendingLimit ? $0 : nil }
+    hadKeys = try Folder.exists(folder.layout.keys)
     stamps = try Self.stamps(folder.layout, folder.faults)
   }
 
@@ -42,11 +45,16 @@ struct CleanStop: Codable, Sendable {
   static func read(
     _ layout: StorageLayout, _ faults: FaultInjection
   ) throws(SystemError) -> CleanStop? {
+    guard let stop = try stored(layout), try stop.stamps == stamps(layout, faults) else { return nil }
+    return stop
+  }
+
+  /// Reads the file; `nil` if it is missing or unusable. What it states may have been changed since.
+  static func stored(_ layout: StorageLayout) throws(SystemError) -> CleanStop? {
     guard try Folder.kind(of: layout.cleanStop) == .file else { return nil }
     let file = try File(layout.cleanStop)
     let bytes = try file.read(upTo: Int(min(file.size, sizeLimit)), at: 0)
-    guard let stop = CheckedBlock.decode(CleanStop.self, from: bytes), stop.format == currentFormat,
-      try stop.stamps == stamps(layout, faults)
+    guard let stop = CheckedBlock.decode(CleanStop.self, from: bytes), stop.format == currentFormat
     else { return nil }
     return stop
   }

@@ -121,8 +121,14 @@ final class Committer: Sendable {
     try folders.withLock { folders throws(StoreError) in
       guard !folders.contains(folder) else { return }
       do throws(SystemError) {
-        try Folder.create(folder)
-        try Folder.synchronize(layout.bundles)
+        // If `bundles/` itself is gone, its disk may be, and this would write to another one.
+        let (bundles, name) = (try OpenFolder(layout.bundles), Folder.name(of: folder))
+        do throws(SystemError) { try bundles.create(folder: name, mode: 0o700) } catch
+          where error.isAlreadyThere
+        {
+          _ = try bundles.folder(name)
+        }
+        try bundles.synchronize()
       } catch {
         throw StoreError(error)
       }

@@ -59,6 +59,8 @@ extension FileBundleStore {
     case inUse(path: String)
     /// It is the target of a migration that is not complete.
     case migrating(path: String)
+    /// Something in it is missing, or is not what it must be.
+    case flawed(StorageFlaw)
     /// The disk or the system failed.
     case system(SystemError)
 
@@ -69,6 +71,7 @@ extension FileBundleStore {
         "The storage \(path) is in use by another server; two can't share one. Stop it, or choose another folder."
       case .migrating(let path):
         "The migration to \(path) is not complete: run `snapshot migrate` with --finish, or choose another folder."
+      case .flawed(let flaw): flaw.description
       case .system(let failure): "The storage can't be used: \(failure)"
       }
     }

@@ -15,6 +15,7 @@ struct OpenedFolder {
   init(
     _ configuration: FileBundleStore.Configuration, faults: FaultInjection
   ) throws(FileBundleStore.OpeningError) {
+    try Self.requireSound(configuration.path)
     try Self.requireCompleteMigration(configuration.path)
     let opened: Self?
     do throws(SystemError) {
@@ -37,12 +38,21 @@ struct OpenedFolder {
       try Folder.create(folder)
       isNew = true
     }
+    // A lock without bundles is taken for a loss.
+    if isNew { try Folder.synchronize(layout.root) }
     guard let lock = try StorageLock(layout) else { return nil }
     self.lock = lock
     stop = configuration.repairs ? nil : try CleanStop.read(layout, faults)
     shards = try layout.shards()
     uploads = try Folder.entries(layout.uploads)
     if stop == nil || isNew { try synchronize() }
+  }
+
+  /// Throws ``FileBundleStore/OpeningError/flawed(_:)`` before anything is made that would hide a loss.
+  private static func requireSound(_ path: String) throws(FileBundleStore.OpeningError) {
+    let flaws: [StorageFlaw]
+    do throws(SystemError) { flaws = try StorageFlaw.all(in: path) } catch { throw .system(error) }
+    if let flaw = flaws.first { throw .flawed(flaw) }
   }
 
   /// Throws ``FileBundleStore/OpeningError/migrating(path:)`` if the folder lacks snapshots and tokens that are still to

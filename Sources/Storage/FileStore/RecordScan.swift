@@ -39,7 +39,7 @@ final class RecordScan: Sendable {
     try await scanner.perform { [layout] () throws(StoreError) in
       let folder = layout.folder(of: shard)
       do throws(SystemError) {
-        guard try Folder.kind(of: folder) == .folder else { return [] }
+        guard try Folder.hasFolder(folder) else { return [] }
         return try layout.published(in: folder)
       } catch {
         throw StoreError(error)

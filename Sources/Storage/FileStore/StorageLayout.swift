@@ -32,6 +32,8 @@ struct StorageLayout: Sendable {
   var uploads: String { root + "/uploads" }
   /// Bundles that were found without a record: kept for the operator to inspect, and never served.
   var setAside: String { root + "/set-aside" }
+  /// The keys of tokens and links.
+  var keys: String { root + "/keys" }
   var lock: String { root + "/lock" }
   /// See ``CleanStop``.
   var cleanStop: String { root + "/clean" }

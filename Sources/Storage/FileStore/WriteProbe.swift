@@ -19,6 +19,7 @@ final class WriteProbe: Sendable {
 
   private let lifetime: Duration
   private let patience: Duration
+  private let inspect: @Sendable () throws(SystemError) -> StorageFault?
   private let write: @Sendable () throws(StoreError) -> Void
   private let queue = DispatchQueue(label: "file-store.write-probe")
   private let timer = DispatchQueue(label: "file-store.write-probe-timer")
@@ -27,13 +28,16 @@ final class WriteProbe: Sendable {
   /// - Parameters:
   ///   - lifetime: how long a result is reused.
   ///   - patience: how long a caller waits for a result.
+  ///   - inspect: returns what is wrong with the storage, so that nothing may be written.
   ///   - write: writes something and removes it. Blocks.
   init(
     lifetime: Duration = .seconds(2), patience: Duration = .seconds(3),
+    inspect: @escaping @Sendable () throws(SystemError) -> StorageFault? = { nil },
     _ write: @escaping @Sendable () throws(StoreError) -> Void
   ) {
     self.lifetime = lifetime
     self.patience = patience
+    self.inspect = inspect
     self.write = write
   }
 
@@ -61,15 +65,23 @@ final class WriteProbe: Sendable {
   }
 
   private func run() {
-    var fault: StorageFault?
-    do throws(StoreError) { try write() } catch { fault = StorageFault(error) }
-    let found = fault
+    let found = find()
     let waiting = state.withLock { state in
       defer { state.waiting = [:] }
       (state.fault, state.endedAt, state.isRunning) = (found, SystemClock.monotonicNanoseconds, false)
       return state.waiting.values
     }
     for continuation in waiting { continuation.resume(returning: found) }
+  }
+
+  private func find() -> StorageFault? {
+    do throws(SystemError) {
+      if let fault = try inspect() { return fault }
+    } catch {
+      return StorageFault(StoreError(error))
+    }
+    do throws(StoreError) { try write() } catch { return StorageFault(error) }
+    return nil
   }
 
   private func end(waitingOf number: Int) {
@@ -96,9 +108,11 @@ extension WriteProbe {
   /// The name of the file in `uploads/`.
   static let fileName = "probe"
 
-  /// Creates a probe that writes a file in `uploads/`, flushes it and removes it.
+  /// Creates a probe that looks for flaws of the storage folder, and writes a file in `uploads/`, flushes it and removes
+  /// it.
   convenience init(of folder: StorageFolder) {
-    self.init { () throws(StoreError) in
+    let watch = FlawWatch(folder.layout, logger: folder.logger)
+    self.init(inspect: { () throws(SystemError) in try watch.fault() }) { () throws(StoreError) in
       do throws(SystemError) {
         guard try folder.faults.availableBytes(folder.layout.root) >= folder.reserve else {
           throw .full(folder.layout.root)

@@ -102,13 +102,14 @@ import Testing
 
   @Test func `the error for a storage that can't be created contains its path`() async throws {
     let storage = try StorageFixture()
-    try storage.folder.write(Data(), to: "Storage")
+    try storage.folder.write(Data(), to: "file")
+    let path = storage.folder.path + "/file/Storage"
     do {
-      _ = try await storage.open()
-      Issue.record("opened a file")
+      _ = try await storage.open(at: path)
+      Issue.record("opened a folder below a file")
     } catch FileBundleStore.OpeningError.system(let failure) {
-      #expect(failure.path?.hasPrefix(storage.path) == true)
-      #expect("\(FileBundleStore.OpeningError.system(failure))".contains(storage.path))
+      #expect(failure.path?.hasPrefix(storage.folder.path + "/file") == true)
+      #expect("\(FileBundleStore.OpeningError.system(failure))".contains(storage.folder.path + "/file"))
     }
   }
 

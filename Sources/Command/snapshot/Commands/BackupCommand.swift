@@ -46,6 +46,9 @@ struct BackupCommand: AsyncParsableCommand {
 
   func run() async throws {
     let storage = try options.path()
+    let since = try since.map(NamedPath.resolve)
+    // An archive is a new file.
+    let target = try isArchive ? target : NamedPath.resolve(target)
     try await TransferOutcome.show(json: json, "Copying", "the backup") {
       progress async throws(TransferError) in
       try isArchive

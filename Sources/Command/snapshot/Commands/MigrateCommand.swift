@@ -55,7 +55,8 @@ struct MigrateCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    guard let source = StorageAddress(from), let target = StorageAddress(to) else { return }
+    guard let source = try StorageAddress(from)?.resolved(), let target = try StorageAddress(to)?.resolved()
+    else { return }
     if case (.folder(let from), .folder(let to)) = (source, target) {
       try await move(from, to)
     } else {
@@ -115,5 +116,13 @@ struct MigrateCommand: AsyncParsableCommand {
 extension StorageAddress {
   fileprivate var isObjectStore: Bool {
     if case .objectStore = self { true } else { false }
+  }
+
+  /// The folder itself, if a link names it.
+  fileprivate func resolved() throws(CommandFailure) -> StorageAddress {
+    switch self {
+    case .folder(let path): .folder(try NamedPath.resolve(path))
+    case .objectStore: self
+    }
   }
 }

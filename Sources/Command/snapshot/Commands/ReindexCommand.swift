@@ -55,7 +55,7 @@ struct ReindexCommand: AsyncParsableCommand {
   }
 
   private func reindexStorage() async throws -> Int {
-    let path = storage ?? ""
+    let path = try NamedPath.resolve(storage ?? "")
     guard Folder.isFolder(path) else {
       throw CommandFailure("There is no storage folder \(path).", status: .refused)
     }

@@ -26,7 +26,7 @@ struct RestoreCommand: AsyncParsableCommand {
   func run() async throws {
     let storage = try options.path()
     try options.requireOwner()
-    let source = backup
+    let source = try backup.map(NamedPath.resolve)
     try await TransferOutcome.show(json: json, "Restoring", "the storage") {
       progress async throws(TransferError) in
       try StorageRestore(from: source, into: storage).run(progress)

@@ -105,13 +105,16 @@ struct ServeCommand: AsyncParsableCommand {
     logger.info("Starting", metadata: ["version": "\(ProductVersion.current)"])
     // From here on SIGHUP no longer ends the process.
     let hangUps = await UnixSignalsSequence(trapping: .sighup)
-    if createAdminToken { try await makeFirstToken(settings) }
     let application: ServerApplication
-    do throws(ServerError) {
+    do {
+      if createAdminToken { try await makeFirstToken(settings) }
       application = try await ServerApplication.open(
         settings, listeners: listeners, version: ProductVersion.current, logger: logger)
     } catch {
-      throw CommandFailure(error)
+      let failure: any Error = if let error = error as? ServerError { CommandFailure(error) } else { error }
+      // Programs that collect the log find no other line of it that is an error.
+      if style == .json { logger.error("The server does not start", metadata: ["error": "\(failure)"]) }
+      throw failure
     }
     let reload = SettingsReload(
       source, read, application,

@@ -13,9 +13,13 @@ struct BackupExamination {
   var now = Date()
 
   func run() -> Finding {
+    let path: String
+    do throws(CommandFailure) { path = try NamedPath.resolve(backup) } catch {
+      return .error(topic, error.description, mend: "Name the folder or the archive of the backup.")
+    }
     let mend = "Run `snapshot backup \(backup)` regularly, for example from a systemd timer."
     do throws(TransferError) {
-      guard let time = try StorageBackup.lastCompletion(of: backup) else {
+      guard let time = try StorageBackup.lastCompletion(of: path) else {
         return .error(topic, "The backup in \(backup) was never completed.", mend: mend)
       }
       let text = "The last backup began at \(UTCTime(secondsSince1970: time.timeIntervalSince1970))."

@@ -1,4 +1,5 @@
 import AccessControl
+import FileStore
 import SnapshotServer
 import SystemIO
 
@@ -6,6 +7,7 @@ import SystemIO
 struct StorageExamination {
   /// The share of the disk, and of its files, below which there is a warning.
   private static let scarceShare = 0.05
+  private static let shownFlaws = 20
   private let topic = "storage"
   private let path: String
   private let settings: ServerSettings
@@ -20,7 +22,7 @@ struct StorageExamination {
 
   func run() -> [Finding] {
     do throws(SystemError) {
-      guard let folder = try Folder.ownership(of: path), Folder.isFolder(path) else {
+      guard let folder = try Folder.ownership(of: path) else {
         return [
           .error(
             topic, "There is no storage folder \(path).",
@@ -34,10 +36,22 @@ struct StorageExamination {
             mend: "Run it as the user of the server: sudo -u '#\(folder.owner)' snapshot doctor.")
         ]
       }
-      return try access(folder) + disk() + contents() + tokens()
+      // What is behind a link, or in the place of a folder, is not examined.
+      let flaws = try flaws()
+      return try flaws.isEmpty
+        ? access(folder) + disk() + contents() + tokens() : flaws + (Folder.isFolder(path) ? disk() : [])
     } catch {
       return [.error(topic, "The storage can't be examined: \(error)", mend: "Check the disk and its log.")]
     }
+  }
+
+  /// What is missing, or is not what it must be.
+  private func flaws() throws(SystemError) -> [Finding] {
+    // Servers that share their snapshots have no bundles there, and get their keys from the others.
+    let found =
+      try settings.shared.isEnabled
+      ? StorageFlaw.misplaced(in: path, isThorough: true) : StorageFlaw.all(in: path, isThorough: true)
+    return found.prefix(Self.shownFlaws).map { .error(topic, $0.text, mend: $0.mend) }
   }
 
   /// Whether others can read private files, and the server all of its own.
@@ -137,6 +151,12 @@ struct StorageExamination {
   private func tokens() -> [Finding] {
     let store = TokenStore(storage: path)
     do throws(TokenStoreError) {
+      let unusable = try store.examine()
+      if !unusable.isEmpty {
+        return unusable.map {
+          .error("tokens", $0.description, mend: "Restore the folders keys/ and tokens/ from the backup.")
+        }
+      }
       if try !store.hasTokens() {
         let isLocal = SocketAddress(host: settings.host, port: 0)?.host.isLoopback ?? false
         let text = "There is no token: everybody who reaches the server can read and write."

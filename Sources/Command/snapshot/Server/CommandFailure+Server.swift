@@ -1,3 +1,4 @@
+import FileStore
 import HTTPTLS
 import SnapshotServer
 
@@ -15,7 +16,7 @@ extension CommandFailure {
         """, status: .refused)
     case .tokens(let error): self.init(error)
     case .tls(let error): self.init(error.description, status: .refused)
-    case .quotaUnsupported, .sharedSettings: self.init(error.description, status: .refused)
+    case .storage(.flawed), .quotaUnsupported, .sharedSettings: self.init(error.description, status: .refused)
     case .storage, .objectStore, .database, .catalog, .auditLog: self.init(error.description)
     }
   }

@@ -32,6 +32,8 @@ struct SettingsChange: Sendable {
       settings.texts[setting.name] = text
       settings.settings = setting.parse(text, into: settings.settings) ?? settings.settings
     }
+    // The folder itself, without the links in the text.
+    settings.settings.storage = former.settings.storage
   }
 
   /// Settings in which only one has a value, since the values of single settings cannot be compared otherwise.

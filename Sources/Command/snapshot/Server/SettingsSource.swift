@@ -43,6 +43,11 @@ struct SettingsSource: Sendable {
       read.texts[setting.name] = text
       read.origins[setting.name] = origin(of: setting.name, file)
     }
+    do throws(CommandFailure) {
+      read.settings.storage = try NamedPath.resolve(read.settings.storage)
+    } catch {
+      problems.append("The setting server.storage: \(error.description)")
+    }
     return (read, problems + file.problems(allowing: Set(ServerSettings.table.map(\.name))))
   }
 

@@ -40,11 +40,12 @@ struct KeeperOptions: ParsableArguments {
   }
 
   private func open(_ storage: String) async throws -> StorageKeeper {
-    guard Folder.isFolder(storage + "/bundles") else {
-      throw CommandFailure("There is no storage folder \(storage).", status: .refused)
-    }
     let settings = try ServerSettings(
       flags: ["server.storage": storage], file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
+    do throws(ServerError) { try settings.requireSoundStorage() } catch { throw CommandFailure(error) }
+    guard Folder.isFolder(settings.storage + "/bundles") else {
+      throw CommandFailure("There is no storage folder \(storage).", status: .refused)
+    }
     do throws(ServerError) {
       return try await StorageKeeper(settings)
     } catch {

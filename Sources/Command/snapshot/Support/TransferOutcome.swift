@@ -1,4 +1,5 @@
 import SnapshotStore
+import SystemIO
 
 /// Shows the progress and the result of a backup or a restore.
 enum TransferOutcome {
@@ -44,6 +45,7 @@ enum TransferOutcome {
 extension CommandFailure {
   init(_ error: TransferError) {
     switch error {
+    case .system(let failure) where failure.isLink: self.init(error.description, status: .refused)
     case .system, .unavailable, .superseded: self.init(error.description)
     default: self.init(error.description, status: .refused)
     }

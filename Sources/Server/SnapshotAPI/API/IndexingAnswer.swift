@@ -26,7 +26,9 @@ struct IndexingAnswer: Encodable {
   /// The number of indexed records.
   var records: Int?
   /// The reason why the storage is not writable.
-  var reason: StorageFault?
+  var reason: StorageFault.Reason?
+  /// The file or folder of the storage that is the reason.
+  var name: String?
 
   init(_ progress: CatalogIndexer.Progress?) {
     switch progress {
@@ -42,7 +44,8 @@ struct IndexingAnswer: Encodable {
   /// Creates the answer for storage that is not writable, whatever the state of the catalogue.
   init(_ fault: StorageFault) {
     status = .unwritable
-    reason = fault
+    reason = fault.reason
+    name = fault.name
   }
 
   /// Creates the answer for a catalogue that fails.

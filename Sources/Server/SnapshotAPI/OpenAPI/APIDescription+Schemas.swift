@@ -110,10 +110,14 @@ extension APIDescription {
         ],
         "records": ["type": "integer", "minimum": 0, "description": "The number of indexed records."],
         "reason": [
-          "enum": .array(StorageFault.allCases.map { .string($0.rawValue) }),
+          "enum": .array(StorageFault.Reason.allCases.map { .string($0.rawValue) }),
           "description": "Why the storage is not writable.",
         ],
-      ], optional: ["share", "records", "reason"]),
+        "name": [
+          "type": "string",
+          "description": "The file or folder of the storage that is `missing` or `misplaced`.",
+        ],
+      ], optional: ["share", "records", "reason", "name"]),
     "Expiration": object([
       "id": ["$ref": "#/components/schemas/SnapshotID"],
       "receivedAt": time("When the server received it."),

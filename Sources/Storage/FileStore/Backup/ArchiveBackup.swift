@@ -31,6 +31,7 @@ package struct ArchiveBackup: Sendable {
   /// `.incomplete`, which the next one replaces.
   /// - Parameter progress: called often with the report so far.
   package func run(_ progress: (TransferReport) -> Void = { _ in }) throws(TransferError) -> TransferReport {
+    try TransferError.requireSound(source.root)
     guard Folder.isFolder(source.bundles) else { throw .noStorage(source.root) }
     let earlier = try earlier.map { (path) throws(TransferError) in try BackupArchive(path) }
     do {

@@ -138,7 +138,7 @@ struct BackupArchives: BackupSource {
   ) throws(SystemError) -> Int {
     for (name, file) in files.sorted(by: { $0.key < $1.key }) {
       let path = "\(target)/\(name)"
-      try Folder.createDurably(Folder.parent(of: path))
+      try staged.makeFolder(Folder.parent(of: path))
       try staged.add(try staged.copy(file.contents, mode: 0o600), as: path, modified: file.modified)
       try staged.commitIfMany()
     }

@@ -4,6 +4,7 @@ import SystemIO
 
 extension BackupFolder: BackupSource {
   func requireUsable(into target: String) throws(TransferError) {
+    try TransferError.requireNothingMisplaced(root)
     guard Folder.isFolder(layout.bundles) else { throw .noBackup(root) }
     try TransferError.requireApart(root, target)
   }

@@ -20,13 +20,14 @@ struct BackupFolder: Sendable {
 
   static let markerName = "backup.json"
   static let indexName = "index"
+  static let incompleteName = "incomplete"
 
   var marker: String { root + "/" + Self.markerName }
   var indexFolder: String { root + "/" + Self.indexName }
-  var incomplete: String { root + "/incomplete" }
+  var incomplete: String { root + "/" + Self.incompleteName }
 
   /// The names that only a backup has.
-  static let ownNames: Set<String> = [markerName, indexName, "incomplete"]
+  static let ownNames: Set<String> = [markerName, indexName, incompleteName]
 
   /// What the file `backup.json` states.
   struct Marker: Codable, Sendable {
@@ -53,6 +54,18 @@ struct BackupFolder: Sendable {
     try DurableFile.replace(self.marker, with: try marker.bytes(for: self.marker))
   }
 
+  /// Creates the folders of a run, which finds nothing that an earlier one has left incomplete.
+  func prepare(isIndexed: Bool = true) throws(SystemError) {
+    let folder = try OpenFolder(root)
+    try folder.removeTree(Self.incompleteName)
+    for name in ["bundles", Self.incompleteName] + (isIndexed ? [Self.indexName] : []) {
+      _ = try folder.makeFolder(at: name)
+    }
+  }
+
+  /// Removes what a run has left incomplete.
+  func removeIncomplete() throws(SystemError) { try OpenFolder(root).removeTree(Self.incompleteName) }
+
   func readIndex(_ shard: SnapshotShard) throws(SystemError) -> BackupIndex? {
     let path = "\(indexFolder)/\(shard.digits)"
     guard try Folder.kind(of: path) == .file else { return nil }
@@ -61,7 +74,8 @@ struct BackupFolder: Sendable {
   }
 
   func write(_ index: BackupIndex, of shard: SnapshotShard) throws(SystemError) {
-    try DurableFile.replace("\(indexFolder)/\(shard.digits)", with: Array(index.text.utf8))
+    let folder = try OpenFolder(root).makeFolder(at: Self.indexName)
+    try folder.replaceDurably(shard.digits, with: Array(index.text.utf8))
   }
 }
 

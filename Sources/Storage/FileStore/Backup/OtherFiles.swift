@@ -1,3 +1,4 @@
+import Foundation
 import SystemIO
 
 /// Copies what a storage folder contains besides bundles: tokens, keys, audit logs, and what was set aside.
@@ -7,7 +8,7 @@ struct OtherFiles {
     "bundles", "uploads", "lock", "clean", "scrubbed", "incomplete-restore",
   ]
   private static let omittedPrefixes = ["catalog.sqlite", "."]
-  /// A file that is being written.
+  /// The suffix of a file that is being written.
   private static let stagedSuffix = ".staged"
   /// Folders from whose copies files are removed that the original does not have: a token that was removed must not
   /// come back.
@@ -29,17 +30,13 @@ struct OtherFiles {
     // A server creates the key before the first token, so a key that is missing in the first round is there in the
     // second if there is a token.
     for folder in ["keys", "tokens", "keys"] { count += try copyFolder(folder) }
-    let names = try Folder.entries(source).filter(Self.isCopied)
-    for name in names where !Self.exact.contains(name) && Folder.isFolder("\(source)/\(name)") {
+    for (name, kind) in try Self.entries(in: source) where !Self.exact.contains(name) && kind == .folder {
       count += try copyFolder(name)
     }
     // If a log is rotated meanwhile, all its files have other names.
     for _ in 0..<Self.logAttempts {
       let first = try Folder.file(at: logPath)?.identity
-      for name in try Folder.entries(source).filter(Self.isCopied)
-      where Folder.isRegularFile("\(source)/\(name)") {
-        count += try copyFile(name)
-      }
+      for (name, kind) in try Self.entries(in: source) where kind == .file { count += try copyFile(name) }
       try staged.commit()
       if try Folder.file(at: logPath)?.identity == first { break }
     }
@@ -51,8 +48,10 @@ struct OtherFiles {
 
   private var logPath: String { "\(source)/\(Self.log)" }
 
+  private static func isWhole(_ name: String) -> Bool { !name.hasSuffix(stagedSuffix) }
+
   private static func isCopied(_ name: String) -> Bool {
-    !omitted.contains(name) && !BackupFolder.ownNames.contains(name) && !name.hasSuffix(stagedSuffix)
+    !omitted.contains(name) && !BackupFolder.ownNames.contains(name) && isWhole(name)
       && !omittedPrefixes.contains { name.hasPrefix($0) }
   }
 
@@ -64,15 +63,11 @@ struct OtherFiles {
 
   /// The relative paths of all files below `folder` in a storage that are copied.
   static func paths(in storage: String, below folder: String) throws(SystemError) -> [String] {
-    guard try Folder.kind(of: "\(storage)/\(folder)") == .folder else { return [] }
+    guard try Folder.hasFolder("\(storage)/\(folder)") else { return [] }
     var paths: [String] = []
-    for name in try Folder.entries("\(storage)/\(folder)") where !name.hasSuffix(stagedSuffix) {
+    for (name, kind) in try entries(in: "\(storage)/\(folder)", if: isWhole) {
       let path = "\(folder)/\(name)"
-      if Folder.isFolder("\(storage)/\(path)") {
-        paths += try Self.paths(in: storage, below: path)
-      } else {
-        paths.append(path)
-      }
+      if kind == .folder { paths += try Self.paths(in: storage, below: path) } else { paths.append(path) }
     }
     return paths
   }
@@ -80,28 +75,38 @@ struct OtherFiles {
   /// The relative paths of all files in a storage that are copied, except for keys and tokens.
   static func paths(in storage: String) throws(SystemError) -> [String] {
     var paths: [String] = []
-    for name in try Folder.entries(storage) where isCopied(name) && !exact.contains(name) {
-      if Folder.isFolder("\(storage)/\(name)") {
-        paths += try Self.paths(in: storage, below: name)
-      } else {
-        paths.append(name)
-      }
+    for (name, kind) in try entries(in: storage) where !exact.contains(name) {
+      if kind == .folder { paths += try Self.paths(in: storage, below: name) } else { paths.append(name) }
     }
     return paths
   }
 
+  /// The names in a folder that satisfy `isCopied`, with their kinds. Throws if one is a link: it would be missing in the
+  /// copy.
+  private static func entries(
+    in folder: String, if isCopied: (String) -> Bool = OtherFiles.isCopied
+  ) throws(SystemError) -> [(name: String, kind: OpenFolder.Status.Kind)] {
+    let entries = try Folder.kinds(in: folder).filter { isCopied($0.name) }
+    if let link = entries.first(where: { $0.kind == .link }) {
+      throw SystemError(
+        operation: "copy", path: "\(folder)/\(link.name)", code: POSIXErrorCode.ELOOP.rawValue)
+    }
+    return entries
+  }
+
   /// Copies the files in a folder, and the folders in it.
   private func copyFolder(_ name: String) throws(SystemError) -> Int {
-    guard try Folder.kind(of: "\(source)/\(name)") == .folder else { return 0 }
-    try Folder.createDurably("\(target)/\(name)")
+    guard try Folder.hasFolder("\(source)/\(name)") else { return 0 }
+    try staged.makeFolder("\(target)/\(name)")
     var count = 0
-    let names = try Folder.entries("\(source)/\(name)").filter { !$0.hasSuffix(Self.stagedSuffix) }
-    for file in names {
+    let entries = try Self.entries(in: "\(source)/\(name)", if: Self.isWhole)
+    for (file, kind) in entries {
       let path = "\(name)/\(file)"
-      count += try Folder.isFolder("\(source)/\(path)") ? copyFolder(path) : copyFile(path)
+      count += try kind == .folder ? copyFolder(path) : copyFile(path)
     }
     // If the storage has lost all of them, those in the copy are the last ones.
-    if Self.exact.contains(name), !names.isEmpty {
+    if Self.exact.contains(name), !entries.isEmpty {
+      let names = Set(entries.map(\.name))
       for file in try Folder.entries("\(target)/\(name)") where !names.contains(file) {
         staged.remove("\(target)/\(name)/\(file)")
       }

@@ -31,6 +31,7 @@ package struct StorageBackup: Sendable {
   /// - Parameter progress: called often with the report so far.
   package func run(_ progress: (TransferReport) -> Void = { _ in }) throws(TransferError) -> TransferReport {
     let began = Date()
+    try TransferError.requireSound(source.root)
     guard Folder.isFolder(source.bundles) else { throw .noStorage(source.root) }
     let lock = try prepare()
     do throws(SystemError) {
@@ -46,6 +47,7 @@ package struct StorageBackup: Sendable {
   /// - Parameter backup: a folder or an archive.
   package static func lastCompletion(of backup: String) throws(TransferError) -> Date? {
     if Folder.isRegularFile(backup) { return try BackupArchive(backup).marker.completeUntil }
+    try TransferError.requireNothingMisplaced(backup)
     do throws(SystemError) {
       if let marker = try BackupFolder(backup).readMarker() { return marker.completeUntil }
     } catch {
@@ -62,6 +64,7 @@ package struct StorageBackup: Sendable {
       throw .system(error)
     }
     try TransferError.requireApart(source.root, backup.root)
+    try TransferError.requireNothingMisplaced(backup.root)
     do {
       let lock = try File(backup.root)
       guard try lock.tryLock() else { throw TransferError.inUse(backup.root) }
@@ -78,10 +81,7 @@ package struct StorageBackup: Sendable {
       {
         throw TransferError.otherStorage(backup.root)
       }
-      try Folder.removeTree(backup.incomplete)
-      for folder in [backup.layout.bundles, backup.indexFolder, backup.incomplete] {
-        try Folder.createDurably(folder)
-      }
+      try backup.prepare()
       return lock
     } catch {
       throw TransferError(error, operation: "prepare", path: backup.root)
@@ -101,7 +101,7 @@ package struct StorageBackup: Sendable {
     }
     // What was stored before `began` is in the backup now, also the audit of it.
     report.otherFiles += try OtherFiles(source: source.root, target: backup.root, staged: staged).copy()
-    try Folder.removeTree(backup.incomplete)
+    try backup.removeIncomplete()
     try Folder.synchronize(backup.layout.bundles)
     try backup.write(
       BackupFolder.Marker(completeUntil: began, bundles: report.bundles, bytes: report.bytes))
@@ -119,7 +119,7 @@ package struct StorageBackup: Sendable {
     var index = BackupIndex()
     let ids = Set(found.keys).union(present.keys).union(former?.entries.keys.map(\.self) ?? [])
     if ids.isEmpty { return }
-    try Folder.createDurably(backup.layout.folder(of: shard))
+    try staged.makeFolder(backup.layout.folder(of: shard))
     for id in ids.sorted() {
       let item = Item(
         id: id, found: found[id] ?? [], present: present[id] ?? [], former: former?.entries[id])

@@ -6,7 +6,7 @@ extension StorageLayout {
   /// The kinds of files that each snapshot in a shard has.
   func kinds(in shard: SnapshotShard) throws(SystemError) -> [SnapshotID: Set<Kind>] {
     let folder = folder(of: shard)
-    guard try Folder.kind(of: folder) == .folder else { return [:] }
+    guard try Folder.hasFolder(folder) else { return [:] }
     var kinds: [SnapshotID: Set<Kind>] = [:]
     for case let (id, kind)? in try Folder.entries(folder).map({ Self.parse($0, in: folder) }) {
       kinds[id, default: []].insert(kind)

@@ -33,16 +33,17 @@ package struct StorageMigration: Sendable {
   package func finish(
     leavingLosses: Bool, _ progress: (TransferReport) -> Void = { _ in }
   ) throws(TransferError) -> TransferReport {
+    try TransferError.requireSound(source)
     guard Folder.isFolder(source + "/bundles") else { throw .noStorage(source) }
     do {
       guard let lock = try StorageLock(StorageLayout(root: source)) else { throw TransferError.inUse(source) }
       var report = try backup(rehashes: true).run(progress)
       if report.lossCount > 0, !leavingLosses { return report }
-      try Folder.createDurably(target.incomplete)
+      let folder = try OpenFolder(target.root)
+      _ = try folder.makeFolder(at: BackupFolder.incompleteName)
       let staged = try StagedFiles(in: target.incomplete)
       report.otherFiles += try OtherFiles(source: source, target: target.root, staged: staged).copyUploads()
-      try Folder.removeTree(target.incomplete)
-      try Folder.removeTree(target.indexFolder)
+      for name in [BackupFolder.incompleteName, BackupFolder.indexName] { try folder.removeTree(name) }
       // From here on, no further run is possible.
       try Folder.remove(target.marker)
       try Folder.synchronize(target.root)

@@ -33,16 +33,18 @@ package struct StorageRestore: Sendable {
     do {
       try Folder.createDurably(target.root)
       try backup.requireUsable(into: target.root)
+      try TransferError.requireNothingMisplaced(target.root)
       let names = Set(try Folder.entries(target.root))
       guard names.isEmpty || names.contains("incomplete-restore") else {
         throw TransferError.notEmpty(target.root)
       }
       guard let lock = try StorageLock(target) else { throw TransferError.inUse(target.root) }
       _ = try File(marker, .openOrCreate(mode: 0o600))
-      try Folder.removeTree(incomplete)
-      for folder in [target.bundles, incomplete] { try Folder.createDurably(folder) }
+      let folder = try OpenFolder(target.root)
+      try folder.removeTree("incomplete")
+      for name in ["bundles", "incomplete"] { _ = try folder.makeFolder(at: name) }
       let report = try copy(progress)
-      try Folder.removeTree(incomplete)
+      try folder.removeTree("incomplete")
       try Folder.removeIfPresent(marker)
       try Folder.synchronize(target.bundles)
       try Folder.synchronize(target.root)
@@ -61,7 +63,7 @@ package struct StorageRestore: Sendable {
       let (found, present) = (try backup.kinds(in: shard), try target.kinds(in: shard))
       let index = try backup.readIndex(shard) ?? BackupIndex()
       let ids = Set(found.keys).union(index.entries.keys)
-      if !ids.isEmpty { try Folder.createDurably(target.folder(of: shard)) }
+      if !ids.isEmpty { try staged.makeFolder(target.folder(of: shard)) }
       for id in ids.sorted() {
         try copy(id, found[id] ?? [], present[id] ?? [], index.entries[id], staged, &report)
         try staged.commitIfMany()

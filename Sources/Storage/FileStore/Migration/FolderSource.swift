@@ -18,6 +18,7 @@ package final class FolderSource: MigrationSource {
   ) throws(TransferError) {
     layout = StorageLayout(root: path)
     self.validate = validate
+    try TransferError.requireSound(path)
     guard Folder.isFolder(layout.bundles) else { throw .noStorage(path) }
   }
 
@@ -39,7 +40,7 @@ package final class FolderSource: MigrationSource {
   /// The number of resumable uploads that have not ended.
   package func countUploads() throws(TransferError) -> Int {
     do throws(SystemError) {
-      guard try Folder.kind(of: layout.uploads) == .folder else { return 0 }
+      guard try Folder.hasFolder(layout.uploads) else { return 0 }
       let suffix = ".\(StorageLayout.UploadPart.state.rawValue)"
       return try Folder.entries(layout.uploads).count { $0.hasSuffix(suffix) }
     } catch {

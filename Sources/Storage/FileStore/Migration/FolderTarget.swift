@@ -30,8 +30,8 @@ package final class FolderTarget: MigrationTarget {
         marker.origin = origin
         try folder.write(marker)
       }
-      try Folder.removeTree(folder.incomplete)
-      for name in [folder.layout.bundles, folder.incomplete] { try Folder.createDurably(name) }
+      try TransferError.requireNothingMisplaced(path)
+      try folder.prepare(isIndexed: false)
       return FolderTarget(
         contents: try FolderSource(path), folder, lock, try StagedFiles(in: folder.incomplete))
     } catch let error as SystemError where error.code == POSIXErrorCode.EBADMSG.rawValue {
@@ -65,7 +65,7 @@ package final class FolderTarget: MigrationTarget {
         try staged.discard(copy)
         return false
       }
-      try Folder.createDurably(folder.layout.folder(of: record.id))
+      try staged.makeFolder(folder.layout.folder(of: record.id))
       try folder.layout.add(record, to: staged)
       let kind: StorageLayout.Kind = record.verified == .damaged ? .damaged : .bundle
       try staged.add(copy, as: folder.layout.path(kind, of: record.id))
@@ -86,7 +86,7 @@ package final class FolderTarget: MigrationTarget {
 
   package func delete(_ id: SnapshotID) async throws(TransferError) {
     try await write { folder, staged throws(SystemError) in
-      try Folder.createDurably(folder.layout.folder(of: id))
+      try staged.makeFolder(folder.layout.folder(of: id))
       try staged.add(try staged.copy([], mode: 0o600), as: folder.layout.path(.tombstone, of: id))
       for kind in StorageLayout.Kind.allCases where kind != .tombstone {
         staged.remove(folder.layout.path(kind, of: id))
@@ -103,7 +103,7 @@ package final class FolderTarget: MigrationTarget {
     try await write { [lock] folder, staged throws(SystemError) in
       try staged.commit()
       try Folder.synchronize(folder.layout.bundles)
-      try Folder.removeTree(folder.incomplete)
+      try folder.removeIncomplete()
       try Folder.remove(folder.marker)
       try Folder.synchronize(folder.root)
       try lock.unlock()

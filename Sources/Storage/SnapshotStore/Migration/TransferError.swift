@@ -31,7 +31,7 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
   case superseded(String)
   /// Another version of the program has begun the copy at this place.
   case unknownFormat(String)
-  /// An object store can't be used as it is set up, for the reason in this sentence.
+  /// A folder, a database or an object store can't be used as it is, for the reason in this sentence.
   case unusable(String)
   /// An object store or a database fails, for the reason in this sentence.
   case unavailable(String)

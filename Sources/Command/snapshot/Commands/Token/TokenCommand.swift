@@ -84,8 +84,11 @@ extension ServerSettings {
   ) async throws -> Value {
     let store = TokenStore(storage: URL(filePath: storage).path)
     do {
+      try requireSoundStorage()
       return try await SharedAccess.change(of: self) { try body(store) }
     } catch let error as TokenStoreError {
+      throw CommandFailure(error)
+    } catch let error as ServerError {
       throw CommandFailure(error)
     } catch let error as SharedSettingsError {
       throw CommandFailure(.sharedSettings(error))
