@@ -21,8 +21,7 @@
     private let body: TransportBody
     private let destination: TransportDestination
     private let events: (@Sendable (TransportEvent) -> Void)?
-    private let started = ContinuousClock.now
-    private var lastActivity = ContinuousClock.now
+    private var limit: ExchangeDeadline
     private var handle: EasyHandle?
     private var source: BodySource?
     private var receiver: ResponseReceiver?
@@ -43,6 +42,7 @@
       self.timeouts = timeouts
       self.trust = trust
       self.events = events
+      limit = ExchangeDeadline(timeouts)
       uploadMeter = ProgressMeter(uploadAnsweredTo: destination, events)
     }
 
@@ -69,11 +69,7 @@
     // MARK: Deadlines
 
     /// When to call ``reasonToStop(at:)`` again.
-    var deadline: ContinuousClock.Instant {
-      let total = timeouts.total.map { started + .seconds($0) }
-      let idle = hasBegun ? lastActivity + .seconds(timeouts.idle) : nil
-      return [total, idle].compactMap(\.self).min() ?? .now + .seconds(60)
-    }
+    var deadline: ContinuousClock.Instant { limit.instant ?? .now + .seconds(60) }
 
     /// The reason to stop the transfer now, or `nil`.
     func reasonToStop(at now: ContinuousClock.Instant) -> TransportError? {
@@ -85,11 +81,11 @@
 
     func connectionStands() {
       hasBegun = true
-      lastActivity = .now
+      limit.moved()
     }
 
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-      lastActivity = .now
+      limit.moved()
       // After a complete response the server needs no more of the body, but libcurl would continue to send it.
       if receiver?.isComplete == true { return Int(CURL_READFUNC_ABORT) }
       return attempt(elseReturn: Int(CURL_READFUNC_ABORT)) { () throws(TransportError) in
@@ -106,12 +102,13 @@
     }
 
     func takeHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
-      lastActivity = .now
+      limit.moved()
       return attempt(elseReturn: false) { () throws(TransportError) in
         guard let head = try headParser.take(line) else { return true }
         if head.status.kind == .informational {
           events?(.informational(head))
         } else {
+          limit.bodyBegins()
           try receiver?.begin(head)
         }
         return true
@@ -119,7 +116,7 @@
     }
 
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-      lastActivity = .now
+      limit.bodyMoved(bytes.count)
       return attempt(elseReturn: false) { () throws(TransportError) in
         try receiver?.take(bytes)
         return true

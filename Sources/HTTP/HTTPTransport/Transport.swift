@@ -107,6 +107,10 @@ public struct TransportTimeouts: Sendable, Hashable {
   public var idle: Double = 60
   /// The maximum time for the whole exchange; `nil` for no limit.
   public var total: Double?
+  /// The minimum rate of a response's body, in bytes per second, averaged over ``bodyWindow``; 0 for no minimum.
+  public var bodyBytesPerSecond: Double = 1024
+  /// The period over which the body's rate is averaged; more than 0.
+  public var bodyWindow: Double = 30
 
   /// Creates timeouts with the default values.
   public init() {}

@@ -27,8 +27,7 @@ final class Exchange: @unchecked Sendable {
   private let destination: TransportDestination
   private let timeouts: TransportTimeouts
   private let events: (@Sendable (TransportEvent) -> Void)?
-  private let started = ContinuousClock.now
-  private var lastActivity = ContinuousClock.now
+  private var limit: ExchangeDeadline
   private var bodyLength: Int64?
   private var uploadMeter: ProgressMeter
   private var receiver: ResponseReceiver?
@@ -44,6 +43,8 @@ final class Exchange: @unchecked Sendable {
     self.destination = destination
     self.timeouts = timeouts
     self.events = events
+    limit = ExchangeDeadline(timeouts)
+    limit.moved()
     uploadMeter = ProgressMeter(uploadAnsweredTo: destination, events)
   }
 
@@ -158,20 +159,17 @@ final class Exchange: @unchecked Sendable {
     timer.schedule(deadline: .now() + rest / .seconds(1), leeway: .milliseconds(1))
   }
 
-  private var deadline: ContinuousClock.Instant {
-    let idle = lastActivity + .seconds(timeouts.idle)
-    return timeouts.total.map { min(idle, started + .seconds($0)) } ?? idle
-  }
+  private var deadline: ContinuousClock.Instant { limit.instant ?? .now + .seconds(timeouts.idle) }
 
   // MARK: Events of the session
 
   func sent(_ count: Int64) {
-    lastActivity = .now
+    limit.moved()
     uploadMeter.move(to: count, of: bodyLength)
   }
 
   func begin(_ response: URLResponse) throws(TransportError) {
-    lastActivity = .now
+    limit.moved()
     guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
       throw .interrupted("the response is not HTTP")
     }
@@ -186,12 +184,13 @@ final class Exchange: @unchecked Sendable {
     if head.status.kind == .informational {
       events?(.informational(head))
     } else {
+      limit.bodyBegins()
       try receiver?.begin(head)
     }
   }
 
   func take(_ data: Data) throws(TransportError) {
-    lastActivity = .now
+    limit.bodyMoved(data.count)
     for region in data.regions {
       do {
         try region.withUnsafeBytes { try receiver?.take($0) }

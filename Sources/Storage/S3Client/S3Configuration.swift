@@ -29,7 +29,15 @@ package struct S3Configuration: Sendable, Hashable {
   /// ``S3Limits/minimumPartBytes``.
   package var multipartBytes: Int64 = 16 << 20
   /// The time limits of every request.
-  package var timeouts = TransportTimeouts()
+  package var timeouts = Self.defaultTimeouts
+
+  /// While a store assembles the parts of an upload, it sends a space from time to time. Such a response has no minimum
+  /// rate.
+  private static var defaultTimeouts: TransportTimeouts {
+    var timeouts = TransportTimeouts()
+    timeouts.bodyBytesPerSecond = 0
+    return timeouts
+  }
 
   /// Creates a configuration. Throws ``S3Error/invalidRequest(_:)`` for an invalid endpoint, bucket or prefix.
   /// - Parameters:

@@ -94,6 +94,23 @@ import Testing
   }
 
   @Test(arguments: TransportKind.allCases)
+  func `a body that arrives below the minimum rate times out, although bytes arrive`(kind: TransportKind)
+    async throws
+  {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.write("HTTP/1.1 200 OK\r\n\r\n")
+      while true { try connection.write(Array(repeating: 0, count: 1000)) }
+    }
+    var timeouts = TransportTimeouts()
+    timeouts.bodyBytesPerSecond = 1e15
+    timeouts.bodyWindow = 0.2
+    await #expect(throws: TransportError.timedOut) {
+      try await kind.make().send(to: server, destination: .memory(limit: .max), timeouts: timeouts)
+    }
+  }
+
+  @Test(arguments: TransportKind.allCases)
   func `a cancelled download ends immediately`(kind: TransportKind) async throws {
     let hasClosed = Signal()
     let server = try ScriptedServer { connection in
