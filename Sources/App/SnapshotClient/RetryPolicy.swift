@@ -8,7 +8,8 @@ public import HTTPTypes
 /// Idempotent methods (RFC 9110 §9.2.2), such as `GET`, `PUT` and `DELETE`, are retried after a broken connection, a
 /// timeout or one of ``retriedStatuses``. Other methods are retried only if no connection was made.
 public struct RetryPolicy: Sendable, Hashable {
-  /// The maximum number of attempts, at least 1. A download that makes progress starts counting again.
+  /// The maximum number of attempts, at least 1. A download starts counting again after 16 KiB of progress, an upload
+  /// after any.
   public var attempts = 4
   /// The maximum delay before the second attempt, in seconds. It doubles with each further attempt.
   public var base: Double = 0.25
@@ -22,6 +23,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// or in maintenance (503), or a proxy did not reach it (502, 504). 500 is not included, because it does not indicate
   /// a temporary failure.
   public static let retriedStatuses: Set<Int> = [408, 425, 429, 502, 503, 504]
+
+  /// The number of bytes that a download must receive to be repeated as if it had begun with them.
+  static let leastProgress: Int64 = 16 * 1024
+  /// The number of times that a download discards what it has and starts from the first byte.
+  static let maximumRestarts = 3
 
   /// Creates a policy with the default values.
   public init() {}

@@ -19,8 +19,13 @@ struct ServerAddress: Sendable, Hashable {
       throw SnapshotClientError(.invalidServer, "its address contains a user, a query or a fragment")
     }
     let port = parts.port.map { ":\($0)" } ?? ""
-    guard let host = parts.encodedHost, let authority = Authority(host + port) else {
+    guard var host = parts.encodedHost, !host.isEmpty else {
       throw SnapshotClientError(.invalidServer, "its address has no host")
+    }
+    // Resolvers know this machine under the name without a dot; the other one could be asked of a name server.
+    if host.lowercased() == "localhost." { host.removeLast() }
+    guard let authority = Authority(host + port) else {
+      throw SnapshotClientError(.invalidServer, "its address has no valid host and port")
     }
     self.scheme = scheme
     self.authority = authority
@@ -36,8 +41,7 @@ struct ServerAddress: Sendable, Hashable {
   /// Whether `other` is the same server and path. Different spellings of the host and all loopback hosts are equal.
   func isSame(as other: ServerAddress) -> Bool {
     let isOneHost =
-      authority.host.lowercased() == other.authority.host.lowercased()
-      || authority.isLoopback && other.authority.isLoopback
+      authority.name == other.authority.name || authority.isLoopback && other.authority.isLoopback
     return isOneHost && scheme == other.scheme && port == other.port && prefix == other.prefix
   }
 
@@ -51,7 +55,7 @@ struct ServerAddress: Sendable, Hashable {
       let parts = URLComponents(url: url.absoluteURL, resolvingAgainstBaseURL: true),
       parts.user == nil, parts.password == nil, parts.fragment == nil,
       let host = parts.encodedHost, let other = Authority(host),
-      other.host.lowercased() == authority.host.lowercased() || other.isLoopback && authority.isLoopback
+      other.name == authority.name || other.isLoopback && authority.isLoopback
     else { return nil }
     var target = parts.percentEncodedPath
     guard target.first == "/" else { return nil }
@@ -59,6 +63,23 @@ struct ServerAddress: Sendable, Hashable {
     if target.hasPrefix("/v1/"), !target.hasPrefix(prefix + "/") { target = prefix + target }
     if let query = parts.percentEncodedQuery { target += "?" + query }
     return target
+  }
+
+  /// The address to which `head` redirects, for people; `nil` if it does not redirect. `isServer` is true if the same host
+  /// offers this API there.
+  func redirection(to head: HTTPResponse) -> (text: String, isServer: Bool)? {
+    guard head.status.kind == .redirection, let location = head.headerFields[.location], !location.isEmpty
+    else { return nil }
+    if let parts = URLComponents(string: location), parts.scheme?.lowercased() == "https", parts.user == nil,
+      let host = parts.encodedHost, Authority(host)?.name == authority.name,
+      let api = parts.percentEncodedPath.range(of: "/v1/")
+    {
+      let port = parts.port.map { ":\($0)" } ?? ""
+      let text = "https://\(host)\(port)\(parts.percentEncodedPath[..<api.lowerBound])".shown(limit: 200)
+      if text != description { return (text, true) }
+    }
+    // A query can contain secrets.
+    return (String(location.prefix { $0 != "?" }).shown(limit: 200), false)
   }
 
   /// A request for `target`, which the server provided.

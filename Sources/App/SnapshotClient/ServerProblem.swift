@@ -1,4 +1,7 @@
 import Foundation
+import HTTPSemantics
+import HTTPTransport
+import HTTPTypes
 
 /// A server's description of a failed request (RFC 9457), prepared for display: control characters are replaced by
 /// spaces, and texts are truncated to 1,000 characters.
@@ -12,35 +15,43 @@ public struct ServerProblem: Sendable, Hashable {
   /// The id of the request in the server's logs.
   public let requestID: String?
 
-  /// Decodes `application/problem+json`; returns `nil` if `body` is something else.
-  init?(_ body: Data) {
+  private static let shownCharacters = 1000
+  private static let ownPrefix = "urn:data-snapshots:problem:"
+  /// The types of resumable uploads, which are registered with IANA (RFC 9457 §4.2).
+  private static let registeredTypes = Set(
+    ["mismatching-upload-offset", "completed-upload", "inconsistent-upload-length"].map {
+      "https://iana.org/assignments/http-problem-types#" + $0
+    })
+
+  /// Whether `head` announces a problem.
+  static func isAnnounced(by head: HTTPResponse) -> Bool {
+    head.headerFields[.contentType].flatMap { MediaType($0) }?.essence == "application/problem+json"
+  }
+
+  /// Decodes the problem in `response`; returns `nil` if there is none, and if it is not one of a snapshot server.
+  init?(_ response: TransportResponse) {
     struct Fields: Decodable {
       var type: String?
       var title: String?
       var detail: String?
       var requestID: String?
     }
-    guard !body.isEmpty else { return nil }
-    do {
-      let fields = try JSONDecoder().decode(Fields.self, from: body)
-      guard let title = fields.title ?? fields.detail else { return nil }
-      type = Self.shown(fields.type ?? "about:blank")
-      self.title = Self.shown(title)
-      detail = fields.detail.map(Self.shown)
-      requestID = fields.requestID.map(Self.shown)
-    } catch {
-      // For example a proxy's error page; the status is reported instead.
-      return nil
-    }
+    guard Self.isAnnounced(by: response.head), !response.body.isEmpty else { return nil }
+    let fields: Fields
+    do { fields = try JSONDecoder().decode(Fields.self, from: response.body) } catch { return nil }
+    guard let type = fields.type, let title = fields.title ?? fields.detail else { return nil }
+    // The problems of the server's HTTP engine have no type, and are recognized by the id of the request.
+    let hasID = fields.requestID.map { $0 == response.head.headerFields[.xRequestID] } ?? false
+    guard
+      type.hasPrefix(Self.ownPrefix) || Self.registeredTypes.contains(type)
+        || type == "about:blank" && hasID
+    else { return nil }
+    self.type = type.shown(limit: Self.shownCharacters)
+    self.title = title.shown(limit: Self.shownCharacters)
+    detail = fields.detail?.shown(limit: Self.shownCharacters)
+    requestID = fields.requestID?.shown(limit: Self.shownCharacters)
   }
 
-  private static let shownCharacters = 1000
-
-  private static func shown(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars.prefix(shownCharacters) {
-      result.unicodeScalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
-    }
-    return result
-  }
+  /// Whether this is the type `urn:data-snapshots:problem:` followed by `kind`.
+  func isOf(kind: String) -> Bool { type == Self.ownPrefix + kind }
 }

@@ -37,11 +37,15 @@ extension SnapshotAPIClient {
       of: "\(address.description) \(id)", to: file, limits: configuration.limits)
     defer { partial.stopVerifying() }
     var retries = makeRetries()
-    var reached: Int64 = 0
+    var (reached, restarts): (Int64, Int) = (0, 0)
     while true {
       let start = try await disk.run { (_) throws(SnapshotClientError) in try partial.resumption() }
-      if start.offset > reached { retries.startOver() }
-      reached = start.offset
+      // Bytes that arrive again after a restart are no progress, and neither are a few on each connection.
+      if start.offset - reached >= RetryPolicy.leastProgress {
+        retries.startOver()
+        reached = start.offset
+      }
+      let mayRestart = start.offset > 0 && restarts < RetryPolicy.maximumRestarts
       let stated: ContentDigest?
       if start.isComplete {
         stated = start.digest
@@ -49,15 +53,17 @@ extension SnapshotAPIClient {
         switch await receive(request, into: partial, from: start, progress: progress) {
         case .success(let response) where [200, 206].contains(response.head.status.code):
           stated = ContentDigest(statedIn: response.head.headerFields) ?? start.digest
-        case .success(let response) where response.head.status.code == 416 && start.offset > 0:
+        case .success(let response) where response.head.status.code == 416 && mayRestart:
           try await disk.run { (_) throws(SnapshotClientError) in try partial.discard() }
+          restarts += 1
           continue
-        case .failure(.unexpectedRange) where start.offset > 0:
+        case .failure(.unexpectedRange) where mayRestart:
           try await disk.run { (_) throws(SnapshotClientError) in try partial.discard() }
+          restarts += 1
           continue
         case .success(let response):
           try await retries.pause(
-            after: SnapshotClientError(response, now: configuration.environment.now()),
+            after: failure(response),
             if: configuration.retries.allowsRepeating(.get, after: response.head.status))
           continue
         case .failure(let error):
@@ -73,7 +79,8 @@ extension SnapshotAPIClient {
       if let size { return FetchedBundle(id: id, file: file, size: size, sha256: digest) }
       // Parts of two downloads can be inconsistent, so the download starts again. A download in one part is not
       // repeated.
-      guard start.offset > 0 else { throw SnapshotClientError(.digestMismatch) }
+      guard mayRestart else { throw SnapshotClientError(.digestMismatch) }
+      restarts += 1
     }
   }
 

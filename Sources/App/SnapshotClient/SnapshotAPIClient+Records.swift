@@ -26,8 +26,9 @@ extension SnapshotAPIClient {
   /// Deletes the snapshot `id`. If it is already deleted, this throws ``SnapshotClientError/Code/gone``, unless an
   /// earlier attempt of this call could have deleted it.
   public func delete(_ id: SnapshotID) async throws(SnapshotClientError) {
-    _ = try await perform(
+    let response = try await perform(
       address.request(.delete, ["snapshots", id.description]), successWhenRepeated: [410])
+    guard [204, 410].contains(response.head.status.code) else { throw contradiction(in: response) }
   }
 
   /// The snapshots attached to `report`, or all snapshots to which the token gives access, newest first. Pages are

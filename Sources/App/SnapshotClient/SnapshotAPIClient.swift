@@ -1,4 +1,5 @@
 public import Foundation
+import HTTPSemantics
 public import HTTPTransport
 import HTTPTypes
 import SnapshotFormat
@@ -120,8 +121,9 @@ public struct SnapshotAPIClient: Sendable {
     }
   }
 
-  /// Sends a request until it succeeds, or until the policy does not allow a retry. A status in `successWhenRepeated`
-  /// counts as success after the first attempt, which can have succeeded although its response was lost.
+  /// Sends a request until it succeeds, or until the policy does not allow a retry. A problem of the server with a status
+  /// in `successWhenRepeated` counts as success after the first attempt, which can have succeeded although its response
+  /// was lost.
   func perform(
     _ request: HTTPRequest, body: TransportBody = .none, progress: ProgressHandler? = nil,
     successWhenRepeated: Set<Int> = []
@@ -131,13 +133,14 @@ public struct SnapshotAPIClient: Sendable {
     var accepted: Set<Int> = []
     while true {
       switch await send(request, body: body, events: events) {
-      case .success(let response)
-      where response.head.status.kind == .successful || accepted.contains(response.head.status.code):
+      case .success(let response) where response.head.status.kind == .successful:
         return response
       case .success(let response):
+        let error = failure(response)
+        if !error.isForeign, accepted.contains(response.head.status.code) { return response }
         try await retries.pause(
-          after: SnapshotClientError(response, now: configuration.environment.now()),
-          if: configuration.retries.allowsRepeating(request.method, after: response.head.status))
+          after: error, if: configuration.retries.allowsRepeating(request.method, after: response.head.status)
+        )
       case .failure(let error):
         try await retries.pause(
           after: SnapshotClientError(error),
@@ -156,6 +159,21 @@ public struct SnapshotAPIClient: Sendable {
 
   func makeRetries() -> Retries { Retries(configuration.retries, in: configuration.environment) }
 
+  /// The error for a response that is no success; `hint` as in ``SnapshotClientError/init(_:from:now:hint:)``.
+  func failure(_ response: TransportResponse, hint: String? = nil) -> SnapshotClientError {
+    SnapshotClientError(response, from: address, now: configuration.environment.now(), hint: hint)
+  }
+
+  /// The error for a success that does not have the contents of a snapshot server's.
+  func contradiction(in response: TransportResponse, cause: (any Error)? = nil) -> SnapshotClientError {
+    let type = response.head.headerFields[.contentType].flatMap { MediaType($0) }?.essence
+    let isJSON = type.map { $0.hasSuffix("json") } ?? true
+    return SnapshotClientError(
+      .unexpectedAnswer,
+      isJSON ? "its JSON does not have the expected form" : ForeignAnswer(success: response).description,
+      status: response.head.status.code, isForeign: true, cause: cause)
+  }
+
   static func events(_ progress: @escaping ProgressHandler) -> @Sendable (TransportEvent) -> Void {
     { event in
       if case .progress(let state) = event { progress(state) }
@@ -169,9 +187,7 @@ public struct SnapshotAPIClient: Sendable {
     do {
       return try SnapshotJSON.decode(type, from: response.body)
     } catch {
-      throw SnapshotClientError(
-        .unexpectedAnswer, "its JSON does not have the expected form", status: response.head.status.code,
-        cause: error)
+      throw contradiction(in: response, cause: error)
     }
   }
 }

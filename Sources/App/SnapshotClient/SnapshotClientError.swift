@@ -1,7 +1,3 @@
-import Foundation
-import HTTPTransport
-import HTTPTypes
-
 /// A failure of the client.
 ///
 /// Its ``description`` is a sentence for people that includes a remedy. It never contains the token.
@@ -28,42 +24,41 @@ public struct SnapshotClientError: Error, Sendable, CustomStringConvertible {
   public let retryAfter: Double?
   /// The underlying error.
   public let cause: (any Error)?
+  /// Whether something between client and server answered, or another kind of server.
+  let isForeign: Bool
   private let detail: String?
+  private let mend: String?
 
   init(
-    _ code: Code, _ detail: String? = nil, status: Int? = nil, problem: ServerProblem? = nil,
-    retryAfter: Double? = nil, cause: (any Error)? = nil
+    _ code: Code, _ detail: String? = nil, mend: String? = nil, status: Int? = nil,
+    problem: ServerProblem? = nil, isForeign: Bool = false, retryAfter: Double? = nil,
+    cause: (any Error)? = nil
   ) {
     self.code = code
     self.detail = detail
+    self.mend = mend ?? code.mend
     self.status = status
     self.problem = problem
+    self.isForeign = isForeign
     self.retryAfter = retryAfter
     self.cause = cause
   }
 
   /// One sentence: the failure and its remedy.
   public var description: String {
-    let code = isForeign ? .unexpectedAnswer : code
     var sentence = code.summary
     if let detail = problem?.detail ?? problem?.title ?? detail {
       sentence += ": " + detail.trimmingSuffix { $0 == "." }
     } else if let status {
       sentence += " (status \(status))"
     }
-    if let mend = code.mend { sentence += "; " + mend }
+    if let mend { sentence += "; " + mend }
     // The server chose the number, which can exceed `Int`.
     if let seconds = retryAfter.flatMap({ Int(exactly: $0.rounded(.up)) }) {
       sentence += "; it asks to wait \(seconds) s"
     }
     if let id = problem?.requestID { sentence += " (request \(id))" }
     return sentence + "."
-  }
-
-  /// Whether another kind of server seems to have answered: a snapshot server explains each of these by a problem.
-  private var isForeign: Bool {
-    guard problem == nil, detail == nil, let status else { return false }
-    return [404, 405, 501].contains(status)
   }
 }
 
@@ -159,57 +154,5 @@ extension String {
     var text = Substring(self)
     while let last = text.last, isTrimmed(last) { text.removeLast() }
     return String(text)
-  }
-}
-
-/// The mapping of statuses and transport errors to the client's errors.
-extension SnapshotClientError {
-  /// Converts a transport error.
-  init(_ error: TransportError) {
-    switch error {
-    case .invalidRequest(let text): self.init(.invalidRequest, text, cause: error)
-    case .connectionFailed(let text): self.init(.connectionFailed, text, cause: error)
-    case .untrusted(let text): self.init(.untrustedServer, text, cause: error)
-    case .timedOut: self.init(.timedOut, cause: error)
-    case .interrupted(let text): self.init(.interrupted, text, cause: error)
-    case .unexpectedRange:
-      self.init(.unexpectedAnswer, "it contains a different part of the file than requested", cause: error)
-    case .responseTooLarge(let limit):
-      self.init(.unexpectedAnswer, "it is larger than \(limit) bytes", cause: error)
-    case .file(let text): self.init(.file, text, cause: error)
-    case .cancelled: self.init(.cancelled, cause: error)
-    }
-  }
-
-  /// Converts a response that is not a success. `now` is used to interpret a `Retry-After` date; `hint` is the detail
-  /// for a response without a problem description.
-  init(_ response: TransportResponse, now: Date, hint: String? = nil) {
-    let status = response.head.status.code
-    let retryAfter = response.head.headerFields[.retryAfter].flatMap { RetryAfter.seconds($0, now: now) }
-    guard !(300...399).contains(status) else {
-      self.init(.unexpectedAnswer, "the server redirects, and redirects are not followed", status: status)
-      return
-    }
-    self.init(
-      Self.code(for: status), hint, status: status, problem: ServerProblem(response.body),
-      retryAfter: retryAfter)
-  }
-
-  private static func code(for status: Int) -> Code {
-    switch status {
-    case 401, 407: .unauthorized
-    case 403: .forbidden
-    case 404: .notFound
-    case 408: .timedOut
-    case 409: .conflict
-    case 410: .gone
-    case 413: .bundleTooLarge
-    case 429: .rateLimited
-    case 400...499: .refused
-    case 502, 503, 504: .unavailable
-    case 507: .serverFull
-    case 500...599: .serverFailed
-    default: .unexpectedAnswer
-    }
   }
 }

@@ -1,6 +1,6 @@
-/// The host and port of an `http` URL (RFC 3986 §3.2), without user information.
+/// The host and port of an `http` URL (RFC 3986 §3.2, RFC 6874), without user information.
 package struct Authority: Hashable, Sendable {
-  /// A name, an IPv4 address, or an IPv6 address without its brackets.
+  /// A name, an IPv4 address, or an IPv6 address without its brackets, with its zone if it has one.
   package let host: String
   /// The port, if the URL has one.
   package let port: UInt16?
@@ -16,9 +16,16 @@ package struct Authority: Hashable, Sendable {
       guard let end = bytes.firstIndex(of: "]") else { return nil }
       host = bytes[bytes.index(after: bytes.startIndex)..<end]
       rest = bytes[bytes.index(after: end)...]
-      guard host.contains(":"), host.utf8.allSatisfy({ Self.isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E })
+      let zone = host.firstRange(of: "%25")
+      let address = host[..<(zone?.lowerBound ?? host.endIndex)]
+      guard address.contains(":"),
+        address.utf8.allSatisfy({ Self.isHexadecimal($0) || $0 == 0x3A || $0 == 0x2E })
       else {
         return nil
+      }
+      if let zone {
+        let name = host[zone.upperBound...]
+        guard !name.isEmpty, name.utf8.allSatisfy(Self.isNameByte) else { return nil }
       }
     } else {
       host = bytes.prefix { $0 != ":" }
@@ -39,9 +46,15 @@ package struct Authority: Hashable, Sendable {
     self.text = text
   }
 
+  /// The host in the form in which equal hosts have equal texts: in lower case, without a dot at the end.
+  package var name: String {
+    let name = host.lowercased()
+    return name.hasSuffix(".") ? String(name.dropLast()) : name
+  }
+
   /// Whether the host is certainly this machine: `localhost`, `127.0.0.0/8` as four decimal numbers, or `::1`.
   package var isLoopback: Bool {
-    if host.lowercased() == "localhost" || host == "::1" { return true }
+    if host.lowercased() == "localhost" || host.prefix(while: { $0 != "%" }) == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil && $0.first != "+" }
   }

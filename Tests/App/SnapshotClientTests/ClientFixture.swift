@@ -39,7 +39,16 @@ final class FakeTransport: Transport {
 }
 
 extension FakeTransport.Answer {
+  /// A response. A failure without a body gets a problem of the server.
   static func status(_ code: Int, _ fields: HTTPFields = [:], body: Data = Data()) -> Self {
+    guard code >= 400, body.isEmpty else { return foreign(code, fields, body: body) }
+    var fields = fields
+    fields[.contentType] = "application/problem+json"
+    return foreign(code, fields, body: Data(ServerRefusal.problem.utf8))
+  }
+
+  /// A response exactly as given.
+  static func foreign(_ code: Int, _ fields: HTTPFields = [:], body: Data = Data()) -> Self {
     .success(
       TransportResponse(head: HTTPResponse(status: .init(code: code), headerFields: fields), body: body))
   }
@@ -54,6 +63,19 @@ extension SnapshotAPIClient.Configuration {
     configuration.environment = ClientEnvironment(
       now: { now }, sleep: { sleeps.note($0) }, random: { random })
     return configuration
+  }
+}
+
+/// How a snapshot server refuses a request.
+enum ServerRefusal {
+  static let problem = #"{"type": "urn:data-snapshots:problem:test", "title": "Refused"}"#
+  static let contentType = "Content-Type: application/problem+json"
+}
+
+extension ScriptedConnection {
+  /// Answers as a snapshot server that refuses the request.
+  func refuse(_ status: String) throws {
+    try respond(status, [ServerRefusal.contentType], body: ServerRefusal.problem.utf8)
   }
 }
 

@@ -10,6 +10,8 @@ import Testing
   @Test(arguments: [
     ("http://localhost:8080", "localhost:8080", ""), ("https://example.org", "example.org", ""),
     ("https://example.org/", "example.org", ""), ("HTTPS://example.org/a/b//", "example.org", "/a/b"),
+    ("http://[fe80::1%25eth0]:80", "[fe80::1%25eth0]:80", ""), ("http://LocalHost.:80", "LocalHost:80", ""),
+    ("http://mac.local:80", "mac.local:80", ""), ("https://example.org.", "example.org.", ""),
     ("http://[::1]:80/x%20y", "[::1]:80", "/x%20y"), ("https://bücher.example", "xn--bcher-kva.example", ""),
   ])
   func `an address with a host is accepted`(
@@ -39,7 +41,9 @@ import Testing
 
   @Test(arguments: [
     ("https://example.org", true), ("http://127.0.0.1:80", true), ("http://127.9.8.7", true),
-    ("http://localhost", true), ("http://LOCALHOST", true), ("http://[::1]:80", true),
+    ("http://localhost", true), ("http://LOCALHOST", true), ("http://localhost.", true),
+    ("http://[::1%25lo]", true), ("http://mac.local", false), ("http://[fe80::1%25lo]", false),
+    ("http://[::1]:80", true),
     ("http://example.org", false), ("http://127.0.0.1.example.org", false), ("http://127.1", false),
     ("http://localhost.example.org", false), ("http://10.0.0.1", false), ("http://[::2]", false),
     ("http://0.0.0.0", false),

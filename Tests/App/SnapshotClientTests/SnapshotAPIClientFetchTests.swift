@@ -161,7 +161,7 @@ import Testing
       },
       { connection in
         try connection.readRequest()
-        try connection.respond("500 Internal Server Error")
+        try connection.refuse("500 Internal Server Error")
       },
       { connection in
         try connection.readRequest()
@@ -241,6 +241,62 @@ import Testing
     _ = try await makeClient(server).fetch(id, to: file)
     #expect(server.requests.map { $0["range"] } == [nil, "bytes=70000-", nil])
     #expect(try Data(contentsOf: file) == contents)
+  }
+
+  @Test func `a server that always breaks off and then sends another part is given up`() async throws {
+    let contents = contents
+    let server = try ScriptedServer { connection in
+      let (head, _) = try connection.readRequest()
+      guard head["range"] == nil else {
+        return try connection.respond(
+          "206 Partial Content", ["Content-Range: bytes 0-9/200000"], body: contents.prefix(10))
+      }
+      try connection.write(
+        "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 200000\r\n\(digestField(contents))\r\n\r\n")
+      try connection.write(Array(contents.prefix(70_000)))
+    }
+    let error = await clientError { try await makeClient(server).fetch(id, to: file) }
+    #expect(error?.code == .unexpectedAnswer)
+    #expect(server.requests.count == 8)
+  }
+
+  @Test func `a server that always completes a download with other bytes is given up`() async throws {
+    let contents = contents
+    let server = try ScriptedServer { connection in
+      let (head, _) = try connection.readRequest()
+      guard head["range"] == nil else {
+        return try connection.respond(
+          "206 Partial Content", ["Content-Range: bytes 70000-199999/200000"], body: Data(count: 130_000))
+      }
+      try connection.write(
+        "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 200000\r\n\(digestField(contents))\r\n\r\n")
+      try connection.write(Array(contents.prefix(70_000)))
+    }
+    let error = await clientError { try await makeClient(server, attempts: 100).fetch(id, to: file) }
+    #expect(error?.code == .digestMismatch)
+    #expect(server.requests.count == 8)
+  }
+
+  @Test(arguments: [(1, 4), (5461, 4), (5462, 37)])
+  func `only 16 KiB in all attempts count as progress`(sample: (step: Int, requests: Int)) async throws {
+    let contents = contents
+    let server = try ScriptedServer { connection in
+      let (head, _) = try connection.readRequest()
+      let start = head["range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+      let range = start == 0 ? "" : "Content-Range: bytes \(start)-199999/200000\r\n"
+      try connection.write(
+        """
+        HTTP/1.1 \(start == 0 ? "200 OK" : "206 Partial Content")\r\nETag: "v1"\r\n\(range)\
+        Content-Length: \(200_000 - start)\r\n\(digestField(contents))\r\n\r\n
+        """)
+      try connection.write(Array(contents[start...].prefix(sample.step)))
+    }
+    if sample.requests == 4 {
+      #expect(await clientError { try await makeClient(server).fetch(id, to: file) }?.code == .interrupted)
+    } else {
+      #expect(try await makeClient(server).fetch(id, to: file).size == 200_000)
+    }
+    #expect(server.requests.count == sample.requests)
   }
 
   @Test func `a bundle above the limit is rejected`() async throws {

@@ -136,6 +136,18 @@ import Testing
     try await makeClient(FakeTransport([.failure(.interrupted("")), .status(410)])).delete(records[0].id)
   }
 
+  @Test(arguments: [
+    FakeTransport.Answer.foreign(200, [.contentType: "text/html"], body: Data("<title>Welcome</title>".utf8)),
+    .foreign(410, [.contentType: "text/html"]),
+  ])
+  func `the response of something else than the server deletes nothing`(answer: FakeTransport.Answer)
+    async throws
+  {
+    let transport = FakeTransport([.failure(.interrupted("")), answer])
+    let error = await clientError { try await makeClient(transport).delete(records[0].id) }
+    #expect(error?.code == .unexpectedAnswer)
+  }
+
   @Test func `deleting a snapshot that was already deleted is an error`() async throws {
     let client = try makeClient(FakeTransport([.status(410)]))
     #expect(await clientError { try await client.delete(records[0].id) }?.code == .gone)

@@ -117,8 +117,9 @@ struct QueueCore: Sendable {
     let failure = QueuedUpload.Failure(
       code: error.code, status: error.status, description: error.description, date: now)
     item.failures = advanced.contains(id) ? 1 : item.failures + 1
+    let isRepeated = item.lastFailure?.code == failure.code && item.lastFailure?.status == failure.status
     item.lastFailure = failure
-    switch UploadVerdict(error) {
+    switch UploadVerdict(error, repetitions: isRepeated ? item.failures : 1) {
     case .retry:
       let delay = backOff.delay(
         afterFailure: item.failures, retryAfter: error.retryAfter, random: random)

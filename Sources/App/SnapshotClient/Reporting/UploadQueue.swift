@@ -9,9 +9,10 @@ import SystemIO
 /// - Uploads start automatically, and are retried after a failure with increasing delays, not before the time that the
 ///   server requests by `Retry-After`, and only over networks that the ``NetworkPolicy`` permits.
 /// - `PUT` with the snapshot's UUID is idempotent, so that interrupted uploads can be repeated safely.
-/// - After a 401 or 403 response, the upload waits for a client with another token (``use(_:)``). Other responses that
-///   a retry would not change (400, 409, 410, 413, 415, 422, …) end the upload as ``QueuedUpload/State/failed(_:)``.
-///   All other failures are retried; the number of attempts is not limited.
+/// - After a 401 or 403 response of the server, the upload waits for a client with another token (``use(_:)``). Other
+///   responses of the server that a retry would not change (400, 409, 410, 413, 415, 422, …) end the upload as
+///   ``QueuedUpload/State/failed(_:)``, and so do 404, 405 and 421 if they are repeated. All other failures are retried,
+///   whatever a proxy or the like answers; the number of attempts is not limited.
 /// - A bundle that meets the client's ``ResumptionPolicy`` is resumed after a failure, even after a relaunch. An
 ///   attempt that made progress does not increase the delay of the next one.
 /// - ``items`` contains the current state of all uploads, and ``updates()`` their changes.

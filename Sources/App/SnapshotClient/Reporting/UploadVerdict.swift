@@ -7,19 +7,26 @@ enum UploadVerdict: Hashable {
   /// No attempt can succeed.
   case giveUp
 
-  init(_ error: SnapshotClientError) {
+  /// How often the server itself may say that the address is wrong. With the default ``BackOff``, that takes half a day.
+  static let maximumWrongAddresses = 20
+
+  /// - Parameter repetitions: the number of attempts in succession that failed, if they had the same status.
+  init(_ error: SnapshotClientError, repetitions: Int = 1) {
     guard let status = error.status else {
       self = [.invalidRequest, .bundleDamaged].contains(error.code) ? .giveUp : .retry
       return
     }
     self =
       switch status {
+      // What is between client and server can change, like the network itself.
+      case _ where error.isForeign: .retry
       case 401, 403, 407: .needsToken
-      // These statuses often come from a wrong address, a proxy or an old server, or mean "not now" (RFC 9110 §15.5.9,
-      // §15.5.20; RFC 6585 §4; RFC 8470 §5.2).
-      case 404, 405, 408, 421, 425, 429: .retry
+      // The server has no such address, for example because a proxy changes the path.
+      case 404, 405, 421: repetitions < Self.maximumWrongAddresses ? .retry : .giveUp
+      // "Not now" (RFC 9110 §15.5.9; RFC 6585 §4; RFC 8470 §5.2).
+      case 408, 425, 429: .retry
       // The digest was that of the queued bundle, so the bytes were damaged in transit.
-      case 400 where error.problem?.type.hasSuffix("digest-mismatch") == true: .retry
+      case 400 where error.problem?.isOf(kind: "digest-mismatch") == true: .retry
       case 400...499: .giveUp
       default: .retry
       }
@@ -32,9 +39,10 @@ extension SnapshotClientError {
     [.connectionFailed, .untrustedServer, .rateLimited, .unavailable].contains(code)
   }
 
-  /// Whether another network can resolve the failure.
+  /// Whether another network can resolve the failure: there was no response, or one of something on the way.
   static func concernsConnection(_ failure: QueuedUpload.Failure) -> Bool {
-    failure.status == nil
-      && [.connectionFailed, .untrustedServer, .interrupted, .timedOut].contains(failure.code)
+    failure.code == .unexpectedAnswer
+      || failure.status == nil
+        && [.connectionFailed, .untrustedServer, .interrupted, .timedOut].contains(failure.code)
   }
 }

@@ -35,6 +35,9 @@ struct PiecewiseUpload: Sendable {
     case refused
     /// The server does not support resumable uploads, or not in a usable way: send the bundle in one request.
     case notOffered
+    /// Something else than the server answered, so requests of this kind may not get through: try to send the bundle in
+    /// one request. The upload still exists.
+    case blocked
   }
 
   /// The maximum number of restarts, and of consecutive responses without progress.
@@ -53,6 +56,7 @@ struct PiecewiseUpload: Sendable {
   private(set) var furthest: Int64 = 0
   private var pieces: PieceSize
   private var isSure = false
+  private var mayHaveMore: Bool
   /// The reasons of all restarts.
   private(set) var restarts: [UploadRestart] = []
   private var stalls = 0
@@ -61,8 +65,12 @@ struct PiecewiseUpload: Sendable {
   init(size: Int64, location: String?, policy: ResumptionPolicy) {
     self.size = size
     self.location = location
+    mayHaveMore = location != nil
     pieces = PieceSize(policy)
   }
+
+  /// Whether the server can have bytes that a bundle in one request would send again.
+  var mayHaveBytes: Bool { furthest > 0 || mayHaveMore }
 
   /// The next step.
   var next: Step {
@@ -70,14 +78,18 @@ struct PiecewiseUpload: Sendable {
     return isSure ? .append(location, kept..<min(size, kept + pieces.bytes)) : .ask(location)
   }
 
-  /// Processes the final response to `step`, which arrived after `elapsed` seconds; `path` resolves a `Location`.
+  /// Processes the final response to `step`, which arrived after `elapsed` seconds.
+  /// - Parameters:
+  ///   - isForeign: whether something else than a snapshot server rejected the request.
+  ///   - path: resolves a `Location`.
   mutating func take(
-    _ answer: HTTPResponse, to step: Step, after elapsed: Double, path: (String) -> String?
+    _ answer: HTTPResponse, isForeign: Bool, to step: Step, after elapsed: Double, path: (String) -> String?
   ) -> Verdict {
     let fields = UploadFields(answer.headerFields)
     let former = furthest
     var verdict: Verdict
     switch step {
+    case _ where isForeign: verdict = rejected(answer, to: step)
     case .create: verdict = created(answer, fields, path)
     case .ask: verdict = told(answer, fields)
     case .append(_, let range): verdict = appended(answer, fields, range, elapsed)
@@ -93,7 +105,19 @@ struct PiecewiseUpload: Sendable {
   /// Processes the failure of `step` without a response.
   mutating func broke(_ step: Step) {
     isSure = false
-    if case .append = step { pieces.broke() }
+    if case .append = step {
+      mayHaveMore = true
+      pieces.broke()
+    }
+  }
+
+  /// Interprets the response of something else than the server, which says nothing about the upload.
+  private mutating func rejected(_ answer: HTTPResponse, to step: Step) -> Verdict {
+    isSure = false
+    switch (answer.status.code, step) {
+    case (413, .append(_, let range)) where pieces.refused(range.upperBound - range.lowerBound): return .goOn
+    case (let code, _): return RetryPolicy.retriedStatuses.contains(code) ? .pause : .blocked
+    }
   }
 
   private mutating func created(
@@ -157,6 +181,7 @@ struct PiecewiseUpload: Sendable {
       return reach(offset)
     case 413: return pieces.refused(range.upperBound - range.lowerBound) ? .goOn : .refused
     case 507: return .refused
+    case 405, 501: return .notOffered
     case let code where Self.refusals.contains(code): return .refused
     case let code where RetryPolicy.retriedStatuses.contains(code): return .pause
     case let code where (400...499).contains(code): return restart(.lost(status: code))
@@ -168,6 +193,7 @@ struct PiecewiseUpload: Sendable {
   private mutating func reach(_ offset: Int64) -> Verdict {
     guard (0...size).contains(offset) else { return restart(.impossibleOffset(offset)) }
     kept = offset
+    mayHaveMore = false
     furthest = max(furthest, offset)
     isSure = true
     return .goOn
@@ -178,6 +204,7 @@ struct PiecewiseUpload: Sendable {
     location = nil
     kept = 0
     isSure = false
+    mayHaveMore = false
     restarts.append(reason)
     return restarts.count <= Self.maximumRestarts ? .goOn : .notOffered
   }

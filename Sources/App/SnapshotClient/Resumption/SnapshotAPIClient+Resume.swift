@@ -8,7 +8,7 @@ extension SnapshotAPIClient {
   /// Uploads `bundle`, which has `size` bytes, in pieces; resumes the upload described by its state file, if there is
   /// one. The file is kept after a success, so that the response can be requested again until the caller has stored it.
   /// - Parameter opening: the request that would attach the bundle, without its body.
-  /// - Returns: the server's response; `nil` if it does not support resumable uploads.
+  /// - Returns: the server's response; `nil` if the bundle must be sent in one request instead.
   func uploadInPieces(
     _ bundle: OutgoingBundle, size: Int64, opening: HTTPRequest, _ listener: UploadListener
   ) async throws(SnapshotClientError) -> TransportResponse? {
@@ -44,15 +44,15 @@ extension SnapshotAPIClient {
       switch answer {
       case .success(let response):
         let elapsed = ContinuousClock.now - start
-        verdict = upload.take(response.head, to: step, after: elapsed / .seconds(1)) {
+        let isForeign = response.head.status.kind != .successful && ForeignAnswer(failure: response) != nil
+        verdict = upload.take(response.head, isForeign: isForeign, to: step, after: elapsed / .seconds(1)) {
           address.target(of: $0, from: request, limit: configuration.limits.uploadAddressBytes)
         }
         if verdict == .end, response.head.status.kind == .successful {
           tell(size)
           return response
         }
-        error = SnapshotClientError(
-          response, now: configuration.environment.now(), hint: Self.hint(at: response, to: step))
+        error = failure(response, hint: Self.hint(at: response, to: step))
       case .failure(let failure):
         upload.broke(step)
         guard configuration.retries.allowsRepeating(.put, after: failure) else {
@@ -73,21 +73,25 @@ extension SnapshotAPIClient {
       }
       switch verdict {
       case .goOn: if upload.location != nil { tell(upload.kept) }
-      case .pause: try await retries.pause(after: error, if: true)
+      case .pause:
+        do throws(SnapshotClientError) {
+          try await retries.pause(after: error, if: true)
+        } catch {
+          // The way to the server may be free for another kind of request.
+          guard error.isForeign, error.retryAfter == nil, !upload.mayHaveBytes else { throw error }
+          return nil
+        }
       case .end, .refused: throw error
-      case .notOffered: return nil
+      case .notOffered, .blocked: return nil
       }
       if upload.furthest > former.furthest { retries.startOver() }
     }
   }
 
-  /// A hint for a piece that a proxy answered instead of the server; the server's own problems are described as JSON.
+  /// A hint for a piece that a proxy answered instead of the server.
   private static func hint(at response: TransportResponse, to step: PiecewiseUpload.Step) -> String? {
     guard case .append = step, [502, 503, 504].contains(response.head.status.code) else { return nil }
-    return """
-      a proxy before the server answered with status \(response.head.status.code); if this persists, \
-      `interimAnswers: false` in the server's settings can help
-      """
+    return "if this persists, `interimAnswers: false` in the server's settings can help"
   }
 
   private func request(for step: PiecewiseUpload.Step, of size: Int64, opening: HTTPRequest) -> HTTPRequest {

@@ -52,9 +52,49 @@ import Testing
     #expect(try await reporter.queue.upload(id) { $0.state == .done }.hasBundle == false)
   }
 
+  @Test(arguments: [
+    200, 301, 302, 307, 308, 400, 401, 403, 404, 405, 407, 409, 410, 411, 413, 422, 451, 500, 501, 503, 511,
+  ])
+  func `what a proxy answers is never final, and no reason to wait for a token`(status: Int) async throws {
+    let page = FakeTransport.Answer.foreign(
+      status, [.contentType: "text/html", .server: "proxy"], body: Data("<title>No</title>".utf8))
+    let reporter = try fixture.reporter(UploadTransport([page]))
+    let id = try await reporter.attach(report: fixture.report)
+    let item = try await reporter.queue.upload(id) { $0.lastFailure != nil }
+    #expect(item.state == .waiting(.time))
+    #expect(item.lastFailure?.status == status)
+    #expect(item.lastFailure?.description.contains("status \(status) from ‘proxy’, “No”") == true)
+    // Another network may have no such proxy.
+    if status != 503 {
+      reporter.queue.networkChanged()
+    } else {
+      await fixture.clock.reach(try #require(item.nextTry))
+    }
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `an address that the server does not have is given up after many attempts`() async throws {
+    let transport = UploadTransport(Array(repeating: .status(404), count: 30))
+    let reporter = try fixture.reporter(transport)
+    let id = try await reporter.attach(report: fixture.report)
+    for attempt in 1..<20 {
+      let item = try await reporter.queue.upload(id) { $0.failures == attempt && $0.state == .waiting(.time) }
+      await fixture.clock.reach(try #require(item.nextTry))
+    }
+    let item = try #require(await reporter.queue.outcome(of: id))
+    guard case .failed(let failure) = item.state else {
+      Issue.record("\(item.state)")
+      return
+    }
+    #expect(failure.code == .notFound)
+    #expect(transport.requests.count == 20)
+  }
+
   @Test func `bytes that were damaged in transit are sent again`() async throws {
-    let problem = #"{"type": "https://example.org/problems/digest-mismatch", "title": "Other bytes came"}"#
-    let reporter = try fixture.reporter(UploadTransport([.status(400, body: Data(problem.utf8))]))
+    let problem = #"{"type": "urn:data-snapshots:problem:digest-mismatch", "title": "Other bytes came"}"#
+    let answer = FakeTransport.Answer.status(
+      400, [.contentType: "application/problem+json"], body: Data(problem.utf8))
+    let reporter = try fixture.reporter(UploadTransport([answer]))
     let id = try await reporter.attach(report: fixture.report)
     let item = try await reporter.queue.upload(id, waitingFor: .time)
     await fixture.clock.reach(try #require(item.nextTry))

@@ -116,7 +116,7 @@ extension DraftServer.Core {
     if head["expect"] != nil { try connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
     if case .answer(let status, let fields, let body) = fault {
       try connection.readBody(length) { _ in }
-      try write(status, fields, body, to: connection)
+      try write(status, fields, body, to: connection, hasBody: head.method != "HEAD")
       return true
     }
     var cut: Int?
@@ -137,7 +137,8 @@ extension DraftServer.Core {
       connection.reset()
       return false
     }
-    try write(answer.status, answer.fields, answer.body, to: connection)
+    try write(
+      answer.status, answer.fields, answer.body, to: connection, hasBody: head.method != "HEAD")
     return true
   }
 
@@ -234,7 +235,9 @@ extension DraftServer.Core {
   }
 
   private func attach(_ body: Data, _ target: String, _ manner: DraftServer.Manner) throws -> Answer {
-    if let refusal = manner.refusal { return (refusal.status, [], refusal.body) }
+    if let refusal = manner.refusal {
+      return (refusal.status, refusal.body.isEmpty ? [] : [ServerRefusal.contentType], refusal.body)
+    }
     let id = target.split(separator: "/").last.flatMap { SnapshotID(String($0)) }
     state.withLock { $0.attached[target] = body }
     let report = manner.report ?? String(target.split(separator: "/")[2])
@@ -242,11 +245,18 @@ extension DraftServer.Core {
     return ("201 Created", [], String(decoding: try SnapshotJSON.encode(record), as: UTF8.self))
   }
 
+  /// Writes a response. A failure without a body gets a problem of the server.
   private func write(
-    _ status: String, _ fields: [String], _ body: String, to connection: ScriptedConnection
+    _ status: String, _ fields: [String], _ body: String, to connection: ScriptedConnection,
+    hasBody: Bool = true
   ) throws {
+    var (fields, body) = (fields, body)
+    if status >= "400", body.isEmpty {
+      fields.append(ServerRefusal.contentType)
+      body = ServerRefusal.problem
+    }
     let length = status.hasPrefix("204") ? [] : ["Content-Length: \(body.utf8.count)"]
     let lines = ["HTTP/1.1 \(status)"] + length + fields
-    try connection.write(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
+    try connection.write(lines.joined(separator: "\r\n") + "\r\n\r\n" + (hasBody ? body : ""))
   }
 }

@@ -63,7 +63,9 @@ import Testing
           if pauses > 100 { break }
           continue
         }
-        let verdict = upload.take(answer(&chance, size: size), to: step, after: 0.1) { $0 }
+        let answer = answer(&chance, size: size)
+        let isForeign = answer.status.kind != .successful && Bool.random(using: &chance)
+        let verdict = upload.take(answer, isForeign: isForeign, to: step, after: 0.1) { $0 }
         known = upload.kept
         #expect((0...size).contains(upload.kept) && upload.kept <= upload.furthest)
         if verdict == .pause { pauses += 1 }
@@ -74,7 +76,7 @@ import Testing
       }
       #expect(steps < 3000, "seed \(seed)")
     }
-    #expect(Set(endings.keys) == [.end, .refused, .notOffered], "\(endings)")
+    #expect(Set(endings.keys) == [.end, .refused, .notOffered, .blocked], "\(endings)")
   }
 
   @Test(
@@ -91,7 +93,7 @@ import Testing
   ) {
     var upload = PiecewiseUpload(size: 100, location: "/u", policy: ResumptionPolicy())
     let verdict = upload.take(
-      HTTPResponse(status: .noContent, headerFields: fields), to: .ask("/u"), after: 0
+      HTTPResponse(status: .noContent, headerFields: fields), isForeign: false, to: .ask("/u"), after: 0
     ) { $0 }
     #expect(verdict == .goOn)
     #expect(upload.restarts == restarts)
@@ -108,7 +110,7 @@ import Testing
       verdict = upload.take(
         HTTPResponse(
           status: isAsked ? .noContent : .conflict,
-          headerFields: [.uploadOffset: "\(steps % 50)"]), to: step, after: 0
+          headerFields: [.uploadOffset: "\(steps % 50)"]), isForeign: false, to: step, after: 0
       ) { $0 }
       steps += 1
     }
