@@ -28,14 +28,16 @@ package enum CrossSiteRule {
     return !comesFromAnotherSite(request)
   }
 
-  /// Whether `authority` is an IP address, `localhost`, or a name without a dot, which only a local network can
-  /// resolve. The owner of any other name could have pointed it to this server, so that the owner's pages would be of
-  /// the same origin (DNS rebinding).
+  /// Whether `authority` is an IP address, `localhost` or below it, or a name that only a local network can resolve: one
+  /// without a dot, or below `.local` (RFC 6762 §3). The owner of any other name could have pointed it to this server, so
+  /// that the owner's pages would be of the same origin (DNS rebinding).
   package static func isLocal(_ authority: String) -> Bool {
     if authority.utf8.first == UInt8(ascii: "[") { return true }
     let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
-    let host = String(authority[..<colon])
+    var host = authority[..<colon].lowercased()
+    // A dot at the end says only that the name is complete.
+    if host.utf8.last == UInt8(ascii: ".") { host.removeLast() }
     return !host.utf8.contains(UInt8(ascii: ".")) || IPAddress(host) != nil
-      || host.lowercased().hasSuffix(".localhost")
+      || host.hasSuffix(".localhost") || host.hasSuffix(".local")
   }
 }

@@ -92,8 +92,8 @@ extension HTTPProblem {
     HTTPProblem(
       .foreignName,
       detail: """
-        While no tokens are required, the server responds only under an IP address, localhost, or a name without a \
-        dot. Create a token with `snapshot token create`, or use --insecure.
+        While no tokens are required, the server responds only under an IP address, localhost, a name without a dot, \
+        or one that ends with .local. Create a token with `snapshot token create`, or use --insecure.
         """)
   }
 

@@ -277,7 +277,7 @@ import Testing
       417,
       Kind(
         "expectations",
-        ["a", "100-continue, a", "100-continue;q=1", "200-ok", ""].map {
+        ["a", "100-continue, a", "100-continue\r\nExpect: a", "100-continue;q=1", "200-ok", ""].map {
           "POST / HTTP/1.1\r\nHost: a\r\nExpect: \($0)\r\nContent-Length: 5\r\n\r\nhello"
         }))
   }

@@ -232,10 +232,25 @@ import Testing
     }
   }
 
+  @Test(arguments: ["[::1%25lo]", "[fe80::1%eth0]:8080"])
+  func `a zone in Host is refused by its name`(host: String) {
+    let expected = Refusal.malformed("The field Host must not have the zone of an IPv6 address.")
+    #expect(parse("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n") == .refused(expected))
+  }
+
   @Test func `expectations depend on version and value`() throws {
     #expect(try head("GET / HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\n\r\n").hasUnknownExpectation)
     #expect(try !head("GET / HTTP/1.0\r\nHost: a\r\nExpect: a miracle\r\n\r\n").hasUnknownExpectation)
     #expect(try !head("GET / HTTP/1.0\r\nHost: a\r\nExpect: 100-continue\r\n\r\n").expectsContinue)
+  }
+
+  @Test(arguments: [
+    "Expect: 100-continue\r\nExpect: 100-continue", "Expect: 100-continue, 100-Continue",
+    "Expect: ,100-continue ,",
+  ])
+  func `the same expectation twice is the expectation, in one line or two`(lines: String) throws {
+    let head = try head("POST / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n\r\n")
+    #expect(head.expectsContinue && !head.hasUnknownExpectation)
   }
 
   @Test func `a request line is accepted up to its limit`() {

@@ -55,7 +55,7 @@ final class PageAccess: Sendable {
   /// Whether the request's authority is this machine's loopback address or `localhost`.
   static func isForLoopback(_ request: HTTPServerRequest) -> Bool {
     let authority = request.authority.lowercased()
-    return ["127.0.0.1", "localhost", "[::1]"].contains { host in
+    return ["127.0.0.1", "localhost", "localhost.", "[::1]"].contains { host in
       guard authority.hasPrefix(host) else { return false }
       let port = authority.dropFirst(host.count)
       return port.isEmpty || port.first == ":" && UInt16(port.dropFirst()) != nil

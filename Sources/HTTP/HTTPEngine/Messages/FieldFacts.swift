@@ -36,15 +36,17 @@ struct FieldFacts {
     case 4 where name.equalsIgnoringCase("host"):
       let trimmed = value.trimmed
       guard host == nil else { throw .malformed("The field Host occurs twice.") }
-      guard Authority.isValid(trimmed) else { throw .malformed("The field Host is malformed.") }
+      guard Authority.isValid(trimmed) else {
+        // Some clients send the zone of the address to which they connect (RFC 4007 §11).
+        if trimmed.first == UInt8(ascii: "["), trimmed.contains(UInt8(ascii: "%")) {
+          throw .malformed("The field Host must not have the zone of an IPv6 address.")
+        }
+        throw .malformed("The field Host is malformed.")
+      }
       let start = offset + nameEnd + 1 + Self.distance(from: value, to: trimmed)
       host = .init(start, start + trimmed.count)
     case 6 where name.equalsIgnoringCase("expect"):
-      if value.trimmed.equalsIgnoringCase("100-continue") {
-        expectsContinue = true
-      } else {
-        hasUnknownExpectation = true
-      }
+      readExpect(value)
     case 10 where name.equalsIgnoringCase("connection"):
       readConnection(value)
     case 12 where name.equalsIgnoringCase("x-request-id"):
@@ -136,13 +138,34 @@ struct FieldFacts {
   /// Parses the connection options in any case (RFC 9110 §7.6.1). Only the options about closing the connection matter
   /// to a server.
   private mutating func readConnection(_ value: UnsafeRawBufferPointer) {
-    var start = 0
-    while start < value.count {
-      var end = start
-      while end < value.count, value[end] != UInt8(ascii: ",") { end += 1 }
-      let option = UnsafeRawBufferPointer(rebasing: value[start..<end]).trimmed
+    Self.forEachElement(of: value) { option in
       if option.equalsIgnoringCase("close") { saysClose = true }
       if option.equalsIgnoringCase("keep-alive") { saysKeepAlive = true }
+    }
+  }
+
+  /// Parses one line of the list of expectations (RFC 9110 §10.1.1), which several lines continue (§5.3).
+  private mutating func readExpect(_ value: UnsafeRawBufferPointer) {
+    if value.trimmed.isEmpty { hasUnknownExpectation = true }
+    Self.forEachElement(of: value) { expectation in
+      if expectation.equalsIgnoringCase("100-continue") {
+        expectsContinue = true
+      } else if !expectation.isEmpty {
+        hasUnknownExpectation = true
+      }
+    }
+  }
+
+  /// Calls `body` with each element of a list, without white space around it; it can be empty (RFC 9110 §5.6.1).
+  @inline(__always)
+  private static func forEachElement(
+    of list: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+  ) {
+    var start = 0
+    while start < list.count {
+      var end = start
+      while end < list.count, list[end] != UInt8(ascii: ",") { end += 1 }
+      body(UnsafeRawBufferPointer(rebasing: list[start..<end]).trimmed)
       start = end + 1
     }
   }

@@ -37,6 +37,7 @@ package struct PageOrigin: Sendable, CustomStringConvertible {
     } else if let colon = host.lastIndex(of: ":") {
       host = host[..<colon]
     }
+    if host.last == "." { host.removeLast() }
     return host == "localhost" || host.hasSuffix(".localhost")
       || IPAddress(String(host))?.isLoopback == true
   }

@@ -222,6 +222,9 @@ import Testing
       ("localhost", 200), ("localhost:8080", 200), ("a.localhost", 200), ("127.0.0.1:1", 200),
       ("[::1]:1", 200),
       ("192.0.2.1", 200), ("", 200), ("server:8080", 200), ("example.com", 421),
+      ("localhost.", 200), ("LOCALHOST.:8080", 200), ("a.localhost.", 200), ("server.:8080", 200),
+      ("mac.local", 200), ("Mac.Local.:8080", 200), ("127.0.0.1.", 200),
+      ("example.com.", 421), ("local.example.com", 421), ("xlocal.com", 421),
       ("localhost.example.com:8080", 421),
       ("127.0.0.1.example.com", 421), ("1.2.3.4.5", 421),
     ] as [(String, Int)])
