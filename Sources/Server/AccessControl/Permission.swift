@@ -1,3 +1,4 @@
+import HTTPSemantics
 import HTTPTypes
 
 /// The permission that a call of the API needs. Every route has one.
@@ -71,9 +72,9 @@ enum Authorization: Sendable {
     self = .token(secret)
   }
 
-  /// Reads a token that a user pasted. Ignores white space.
+  /// Reads a token that a user pasted. Ignores white space, and quotes around it.
   init(pasted text: String) {
-    let text = text.filter { !$0.isWhitespace }
+    let text = text.filter { !$0.isWhitespace }.trimmedSecret
     self = text.isEmpty ? .none : TokenSecret(text).map(Authorization.token) ?? .malformed
   }
 }

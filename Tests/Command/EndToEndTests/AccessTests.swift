@@ -28,6 +28,26 @@ import Testing
 
   private func bearer(_ token: String) -> [String] { ["-H", "Authorization: Bearer \(token)"] }
 
+  @Test func `a token is read from files and variables without what stands around it`() async throws {
+    let server = try await TestServer(storage: storage)
+    let text = try await token("--scope read").text
+    let list = ["list", "--server", server.url.absoluteString]
+    let wrapped = ["\(text)\r\n", "\u{FEFF}\(text)\n", "\"\(text)\"", " '\(text)'\r\n"]
+    for (number, value) in wrapped.enumerated() {
+      let file = try folder.write(Data(value.utf8), to: "wrapped-\(number)").path
+      #expect(try await Product.run(list + ["--token-file", file]).status == 0, "\(number)")
+      #expect(try await Product.run(list, environment: ["SNAPSHOT_TOKEN": value]).status == 0, "\(number)")
+    }
+    let utf16 = try #require("\u{FEFF}\(text)\r\n".data(using: .utf16LittleEndian))
+    let file = try folder.write(utf16, to: "utf-16").path
+    #expect(try await Product.run(list + ["--token-file", file]).status == 0)
+    let bytes = try folder.write(Data([0xC3, 0x28]), to: "bytes").path
+    let outcome = try await Product.run(list + ["--token-file", bytes])
+    #expect(outcome.status == 2 && outcome.errors.contains("is not text in UTF-8"), "\(outcome.errors)")
+    let address = ["SNAPSHOT_SERVER": "\"\(server.url.absoluteString)\"\n", "SNAPSHOT_TOKEN": text]
+    #expect(try await Product.run(["list"], environment: address).status == 0)
+  }
+
   @Test func `tokens control access from the first token to a link`() async throws {
     let server = try await TestServer(storage: storage)
     let (zip, _) = try await Sample.bundle(in: folder)

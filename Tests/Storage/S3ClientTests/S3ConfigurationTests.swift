@@ -40,7 +40,7 @@ import Testing
 
   @Test func `credentials come from the environment`() async throws {
     let source = try CredentialSource.environment([
-      "AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": "hidden", "AWS_SESSION_TOKEN": "token",
+      "AWS_ACCESS_KEY_ID": "access", "AWS_SECRET_ACCESS_KEY": "hidden\r\n", "AWS_SESSION_TOKEN": "\"token\"",
     ])
     #expect(
       try await source.present
@@ -76,7 +76,8 @@ import Testing
     #expect(try await source.present == S3Credentials(accessKey: "one", secretKey: "hid/den="))
     try write("[b]\naws_access_key_id = three\n")
     #expect(try await source.present.accessKey == "one")
-    try write("[b]\naws_access_key_id = two\naws_secret_access_key = x\naws_session_token = y\n")
+    try write(
+      "\u{FEFF}[b]\r\naws_access_key_id = two\r\naws_secret_access_key = 'x'\r\naws_session_token = y\r\n")
     #expect(try await source.present == S3Credentials(accessKey: "two", secretKey: "x", sessionToken: "y"))
     try FileManager.default.removeItem(atPath: path)
     #expect(try await source.present.accessKey == "two")

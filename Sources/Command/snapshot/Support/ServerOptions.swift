@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import HTTPSemantics
 import HTTPTransport
 import SnapshotClient
 public import SnapshotFormat
@@ -56,14 +57,13 @@ struct ServerOptions: ParsableArguments {
   func client(
     link: String? = nil, _ change: (inout SnapshotAPIClient.Configuration) -> Void = { _ in }
   ) throws -> SnapshotAPIClient {
-    let environment = ProcessInfo.processInfo.environment
-    let configured = server ?? environment["SNAPSHOT_SERVER"] ?? "http://127.0.0.1:8080"
+    let configured = server ?? Self.variable("SNAPSHOT_SERVER") ?? "http://127.0.0.1:8080"
     let url = try Self.url(link ?? configured)
     let isConfigured = try link == nil || url == Self.url(configured)
     var configuration = SnapshotAPIClient.Configuration()
     change(&configuration)
-    let token = try fileToken() ?? (isConfigured ? environment["SNAPSHOT_TOKEN"] : nil)
-    if let text = pin ?? (isConfigured ? environment["SNAPSHOT_PIN"] : nil) {
+    let token = try fileToken() ?? (isConfigured ? Self.variable("SNAPSHOT_TOKEN") : nil)
+    if let text = pin ?? (isConfigured ? Self.variable("SNAPSHOT_PIN") : nil) {
       guard let pin = ServerPin(text) else {
         throw CommandFailure("‘\(text)’ is not a pin such as sha256//… with 44 characters.", status: .refused)
       }
@@ -90,6 +90,12 @@ struct ServerOptions: ParsableArguments {
     return url
   }
 
+  /// The value of an environment variable, without line ends and quotes around it; `nil` if it is empty or not set.
+  private static func variable(_ name: String) -> String? {
+    let value = ProcessInfo.processInfo.environment[name]?.trimmedSecret
+    return value?.isEmpty == false ? value : nil
+  }
+
   private func fileToken() throws(CommandFailure) -> String? {
     guard let tokenFile else { return nil }
     let bytes: [UInt8]
@@ -98,7 +104,12 @@ struct ServerOptions: ParsableArguments {
     } catch {
       throw CommandFailure("Cannot read the token file \(tokenFile): \(error).", status: .refused)
     }
-    return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    // Some shells write UTF-16, with a byte order mark.
+    let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    guard let token = String(data: Data(bytes), encoding: isUTF16 ? .utf16 : .utf8)?.trimmedSecret else {
+      throw CommandFailure("The token file \(tokenFile) is not text in UTF-8.", status: .refused)
+    }
+    return token
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import HTTPTransport
 import Synchronization
 import SystemIO
@@ -20,7 +21,8 @@ package enum CredentialSource: Sendable {
   ///
   /// Throws ``S3Error/credentials(_:)`` if there are none, or a part is missing.
   package static func environment(_ variables: [String: String]) throws(S3Error) -> CredentialSource {
-    let (accessKey, secretKey) = (variables["AWS_ACCESS_KEY_ID"], variables["AWS_SECRET_ACCESS_KEY"])
+    let accessKey = variables["AWS_ACCESS_KEY_ID"]?.trimmedSecret
+    let secretKey = variables["AWS_SECRET_ACCESS_KEY"]?.trimmedSecret
     if accessKey == nil, secretKey == nil {
       if let identity = try WebIdentity(variables) { return .webIdentity(identity) }
       if let path = variables["AWS_SHARED_CREDENTIALS_FILE"] {
@@ -32,7 +34,8 @@ package enum CredentialSource: Sendable {
     }
     guard
       let credentials = S3Credentials(
-        accessKey: accessKey, secretKey: secretKey, sessionToken: variables["AWS_SESSION_TOKEN"])
+        accessKey: accessKey, secretKey: secretKey,
+        sessionToken: variables["AWS_SESSION_TOKEN"]?.trimmedSecret)
     else { throw .credentials("a variable is empty, or has a character that is not visible ASCII") }
     return .constant(credentials)
   }
@@ -140,20 +143,16 @@ extension S3Credentials {
     var values: [String: String] = [:]
     var isWanted = false
     for line in text.split(whereSeparator: \.isNewline) {
-      let line = Substring(Self.trimmed(line))
+      let line = Substring(line.trimmedSecret)
       if line.hasPrefix("["), line.hasSuffix("]") {
-        isWanted = Self.trimmed(line.dropFirst().dropLast()) == profile
+        isWanted = line.dropFirst().dropLast().trimmedSecret == profile
       } else if isWanted, !line.hasPrefix("#"), !line.hasPrefix(";"), let equals = line.firstIndex(of: "=") {
-        values[Self.trimmed(line[..<equals])] = Self.trimmed(line[line.index(after: equals)...])
+        values[line[..<equals].trimmedSecret] = line[line.index(after: equals)...].trimmedSecret
       }
     }
     guard let accessKey = values["aws_access_key_id"], let secretKey = values["aws_secret_access_key"] else {
       return nil
     }
     self.init(accessKey: accessKey, secretKey: secretKey, sessionToken: values["aws_session_token"])
-  }
-
-  private static func trimmed(_ text: Substring) -> String {
-    String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
   }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 import Synchronization
@@ -110,7 +111,7 @@ package final class WebIdentity: Sendable {
       // Orchestrators provide such files as symbolic links.
       let file = try File(URL(filePath: tokenPath).resolvingSymlinksInPath().path)
       let text = String(decoding: try file.read(upTo: S3Limits.credentialsBytes, at: 0), as: UTF8.self)
-      token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+      token = text.trimmedSecret
     } catch {
       throw .credentials("the file of the identity's token can't be read: \(error)")
     }

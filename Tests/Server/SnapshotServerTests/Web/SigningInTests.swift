@@ -26,7 +26,7 @@ import Testing
     #expect(refused.text.contains(#"value="\#(path)?module=News""#))
     #expect(!refused.text.contains("com.example.news"))
     let reader = try guarded.token(.read)
-    let answer = try await browser.signIn(" \(try secret(reader)) ", next: path)
+    let answer = try await browser.signIn("\u{FEFF}\" \(try secret(reader)) \"\r\n", next: path)
     #expect(answer.status == 303)
     #expect(answer.fields[.location] == path)
     #expect(answer.fields[.cacheControl] == "no-store")
