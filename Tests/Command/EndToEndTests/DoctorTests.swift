@@ -134,6 +134,20 @@ import Testing
     #expect(findings(now: now, isSynchronized: nil) == [.ok, .ok])
   }
 
+  @Test func `a proxy that decodes slashes in paths is named`() async throws {
+    let token = try await Product.run(["token", "create", "--scope", "admin", "--storage", storage])
+    #expect(token.status == 0)
+    let server = try await TestServer(storage: folder.file("storage"))
+    let port = try #require(server.url.port)
+    let settings = ["SNAPSHOT_SERVER_PORT": "\(port)"]
+    let faithful = try await doctor(["--url", server.url.absoluteString], environment: settings)
+    #expect(faithful.text.contains("%2F in a path reaches the server unchanged"), "\(faithful.text)")
+    let proxy = try Middlebox(to: UInt16(port)) { .rewrite($0.target.replacing("%2F", with: "/")) }
+    let outcome = try await doctor(["--url", proxy.url.absoluteString], environment: settings)
+    #expect(outcome.status == 2)
+    #expect(outcome.text.contains("answers 404 to a path with %2F"), "\(outcome.text)")
+  }
+
   @Test func `the address of a client is found in the audit logs, and a forged one is not believed`()
     async throws
   {

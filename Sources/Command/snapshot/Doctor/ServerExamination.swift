@@ -59,7 +59,9 @@ struct ServerExamination {
   /// Examines the server through the address that others use: certificate, proxy and its fields.
   func run(through url: URL) async -> [Finding] {
     let base = url.absoluteString.hasSuffix("/") ? String(url.absoluteString.dropLast()) : url.absoluteString
-    let isLocal = url.host().map { $0 == "localhost" || IPAddress($0)?.isLoopback == true } ?? false
+    let isLocal =
+      url.host().map { ["localhost", "localhost."].contains($0) || IPAddress($0)?.isLoopback == true }
+      ?? false
     var findings: [Finding] = []
     if url.scheme == "http", !isLocal {
       findings.append(
@@ -76,6 +78,7 @@ struct ServerExamination {
     case .success(let response):
       if url.scheme == "https" { findings.append(.ok("certificate", "The certificate of \(base) is valid.")) }
       findings += examine(response, base, id)
+      findings += await examineSlash(base, expecting: response.head.status.code)
     }
     if case .success = await get(
       base + "/v1/scrub", ["X-Request-Id": forgedID, "Forwarded": "for=\(Self.forged)"])
@@ -83,6 +86,25 @@ struct ServerExamination {
       findings += addresses(id, forgedID, isLocal: isLocal)
     }
     return findings
+  }
+
+  /// Examines whether `%2F` in a path remains: report ids can contain slashes.
+  private func examineSlash(_ base: String, expecting status: Int) async -> [Finding] {
+    guard [200, 401].contains(status),
+      case .success(let response) = await get(base + "/v1/reports/doctor%2Fslash/snapshots")
+    else { return [] }
+    let answer = response.head.status.code
+    guard answer != status else {
+      return [.ok("proxy", "Report ids can contain slashes: %2F in a path reaches the server unchanged.")]
+    }
+    return [
+      .error(
+        "proxy",
+        "\(base) answers \(answer) to a path with %2F: reports whose ids contain slashes can't be used.",
+        mend:
+          "Let the proxy forward the path as it was sent: in nginx, `proxy_pass` without a path; see Deploying."
+      )
+    ]
   }
 
   private func examine(_ response: TransportResponse, _ base: String, _ id: String) -> [Finding] {
