@@ -84,10 +84,13 @@ extension Logger {
 
 extension HTTPServerRequest {
   /// Whether the client accepts HTML explicitly, as only browsers do.
-  package var acceptsHTML: Bool {
+  package var acceptsHTML: Bool { accepts("text/html") }
+
+  /// Whether the client names the media type `type` among those that it accepts.
+  package func accepts(_ type: String) -> Bool {
     headerFields[values: .accept].flatMap { $0.split(separator: ",") }.contains { range in
       let parts = range.split(separator: ";").map { $0.filter { $0 != " " }.lowercased() }
-      return parts.first == "text/html"
+      return parts.first == type
         && !parts.dropFirst().contains { $0.wholeMatch(of: /q=0(\.0*)?/) != nil }
     }
   }

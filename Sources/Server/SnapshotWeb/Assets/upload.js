@@ -1,13 +1,14 @@
 "use strict";
 
 // Uploads a bundle with tus, so that an interrupted upload continues where it stopped, also after the page is loaded
-// again. Without this script, the form sends the bundle in one request.
+// again, or the user has signed in again. Without this script, the form sends the bundle in one request.
 
 for (const form of document.querySelectorAll("form[data-uploads]")) makeResumable(form);
 
 function makeResumable(form) {
   const part = (name) => form.querySelector(`[data-${name}]`);
-  const input = form.querySelector("[type=file]"), bar = form.querySelector("progress");
+  const input = form.querySelector("[type=file]"), formToken = form.querySelector("[type=hidden]");
+  const note = form.elements.note, bar = form.querySelector("progress");
   const maximumAttempts = 10, longestPause = 30;
   let running = null;
 
@@ -32,8 +33,11 @@ function makeResumable(form) {
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault();
     form.parentElement.classList.remove("dropping");
-    const files = event.dataTransfer.files;
     if (running) return;
+    const {files, items} = event.dataTransfer;
+    if ([...items].some((item) => item.webkitGetAsEntry?.()?.isDirectory)) {
+      return say("A folder can’t be uploaded. Pack it as a ZIP file, and drop that.", true);
+    }
     if (files.length !== 1) return say("Drop one ZIP file.", true);
     input.files = files;
     form.scrollIntoView({block: "nearest"});
@@ -59,17 +63,30 @@ function makeResumable(form) {
 
   // Returns the address of the page of the uploaded snapshot.
   async function send(file, signal) {
+    await requireReadable(file);
     const key = ["upload", form.dataset.report, file.name, file.size, file.lastModified].join("\n");
-    let state = null, attempts = 0;
+    const known = recall(key), typed = note.value.trim();
+    if (known.address && typed && typed !== (known.note ?? typed)) {
+      // The note is sent when an upload begins, so another note needs another upload.
+      request("DELETE", known.address).catch(() => {});
+      known.address = null;
+    }
+    known.note = typed || known.note || "";
+    note.value = known.note;
+    let attempts = 0, isWhole = false, wasWhole = false;
     for (;;) {
       try {
-        const known = state?.address ?? localStorage.getItem(key);
-        state = await (known ? resume(known, signal) : create(file, signal));
-        if (!state) {
-          localStorage.removeItem(key);
-          continue;
+        remember(key, known);
+        if (isWhole) {
+          isWhole = false;
+          const page = await sendWhole(file, known.note, signal);
+          forget(key);
+          return page;
         }
-        localStorage.setItem(key, state.address);
+        let state = await (known.address ? resume(known.address, signal) : create(file, known.note, signal));
+        known.address = state?.address ?? null;
+        if (!state) continue;
+        remember(key, known);
         const start = state.offset;
         if (!state.page) {
           state = await append(state, file, signal, (offset) => {
@@ -77,22 +94,32 @@ function makeResumable(form) {
             if (offset > start) attempts = 0;
             show(offset, file);
           });
+          if (!state.page && state.offset <= start) throw new Error("The connection was interrupted.");
         }
         if (state.page) {
-          localStorage.removeItem(key);
+          forget(key);
           return state.page;
         }
       } catch (error) {
         if (signal.aborted) {
-          if (state) request("DELETE", state.address).catch(() => {});
-          localStorage.removeItem(key);
+          if (known.address) request("DELETE", known.address).catch(() => {});
+          forget(key);
           throw error;
         }
         if (error.isFinal) {
-          localStorage.removeItem(key);
+          forget(key);
           throw error;
         }
-        if (++attempts > maximumAttempts) throw error;
+        if (!error.status) await requireReadable(file);
+        // The way to the server may be free for a plain form.
+        if (error.isForeign && !wasWhole && (!error.isTemporary || attempts === maximumAttempts)) {
+          isWhole = wasWhole = true;
+          continue;
+        }
+        if (++attempts > maximumAttempts) {
+          error.message += " Choose the same file again later: the upload continues.";
+          throw error;
+        }
         const pause = error.retryAfter ?? Math.min(longestPause, 2 ** (attempts - 1));
         say(`${error.message} Trying again in ${pause} s …`);
         await new Promise((done) => {
@@ -100,18 +127,58 @@ function makeResumable(form) {
           signal.addEventListener("abort", done, {once: true});
         });
         signal.throwIfAborted();
+        if (error.needsAccess) await renewFormToken();
         say("Uploading …");
       }
     }
   }
 
-  async function create(file, signal) {
-    const metadata = [["report", form.dataset.report], ["note", form.elements.note.value.trim()]]
+  // A folder looks like a file until it is read, and so does a file that was changed or removed.
+  async function requireReadable(file) {
+    try {
+      await file.slice(0, 1).arrayBuffer();
+    } catch {
+      throw new Error("The browser can’t read the file. Choose it again; pack a folder as a ZIP file first.");
+    }
+  }
+
+  // What a later visit needs to continue an upload: its address and the note. A browser can refuse to store it; then
+  // only this visit can continue the upload.
+  function recall(key) {
+    try {
+      const text = localStorage.getItem(key) ?? "{}";
+      return text.startsWith("{") ? JSON.parse(text) : {address: text};
+    } catch {
+      return {};
+    }
+  }
+
+  function remember(key, known) {
+    try { localStorage.setItem(key, JSON.stringify(known)); } catch { /* As above. */ }
+  }
+
+  function forget(key) {
+    try { localStorage.removeItem(key); } catch { /* As above. */ }
+  }
+
+  // Forms have another token after the user has signed in again, perhaps in another window.
+  async function renewFormToken() {
+    try {
+      const page = await (await fetch(location.href, {headers: {"Accept": "text/html"}})).text();
+      const input = new DOMParser().parseFromString(page, "text/html").querySelector("form[data-uploads] [type=hidden]");
+      if (input) formToken.value = input.value;
+    } catch { /* The next request has the reason. */ }
+  }
+
+  async function create(file, text, signal) {
+    const metadata = [["report", form.dataset.report], ["note", text]]
       .filter(([, value]) => value).map(([name, value]) => `${name} ${base64(value)}`);
     const response = await request("POST", form.dataset.uploads, signal, {
       "Upload-Length": String(file.size), "Upload-Metadata": metadata.join(","),
     });
-    return state(response.headers.get("Location"), response);
+    const address = response.headers.get("Location");
+    if (!address) throw stranger(response.status, response.headers, "");
+    return {address, offset: 0, page: null};
   }
 
   // Returns nothing if the upload does not exist any more.
@@ -119,44 +186,65 @@ function makeResumable(form) {
     try {
       return state(address, await request("HEAD", address, signal));
     } catch (error) {
-      if (error.status === 404 || error.status === 410) return null;
+      if (!error.isForeign && [404, 410].includes(error.status)) return null;
       throw error;
     }
   }
 
-  function state(address, response) {
-    const snapshot = /<[^>]*\/([0-9a-f-]{36})>;\s*rel="describedby"/.exec(response.headers.get("Link") ?? "");
-    return {
-      address, offset: Number(response.headers.get("Upload-Offset") ?? 0),
-      page: snapshot ? `/snapshots/${snapshot[1]}?done=attached` : null,
-    };
+  function state(address, {status, headers}) {
+    const offset = headers.get("Upload-Offset");
+    if (offset === null) throw stranger(status, headers, "");
+    const snapshot = /<[^>]*\/([0-9a-f-]{36})>;\s*rel="describedby"/.exec(headers.get("Link") ?? "");
+    return {address, offset: Number(offset), page: snapshot ? `/snapshots/${snapshot[1]}?done=attached` : null};
+  }
+
+  async function append({address, offset}, file, signal, progress) {
+    const more = {"Content-Type": "application/offset+octet-stream", "Upload-Offset": String(offset)};
+    const response = await transfer("PATCH", address, {...fields(), ...more}, file.slice(offset), signal,
+      (sent) => progress(offset + sent));
+    return state(address, response);
+  }
+
+  // Sends what the form sends without this script.
+  async function sendWhole(file, text, signal) {
+    const body = new FormData(form);
+    body.set("snapshot", file);
+    body.set("note", text);
+    const response = await transfer("POST", form.action, {"Accept": fields().Accept}, body, signal,
+      (sent) => show(Math.min(sent, file.size), file));
+    const {pathname, search} = new URL(response.url);
+    if (!/^\/snapshots\/[0-9a-f-]{36}$/.test(pathname)) {
+      throw stranger(response.status, response.headers, response.body);
+    }
+    return pathname + search;
   }
 
   // Only XMLHttpRequest states the progress of a request's body.
-  function append({address, offset}, file, signal, progress) {
+  function transfer(method, address, headers, body, signal, progress) {
     return new Promise((resolve, reject) => {
       const sending = new XMLHttpRequest();
-      sending.open("PATCH", address);
-      for (const [name, value] of Object.entries(fields())) sending.setRequestHeader(name, value);
-      sending.setRequestHeader("Content-Type", "application/offset+octet-stream");
-      sending.setRequestHeader("Upload-Offset", String(offset));
-      sending.upload.onprogress = (event) => progress(offset + event.loaded);
+      sending.open(method, address);
+      for (const [name, value] of Object.entries(headers)) sending.setRequestHeader(name, value);
+      sending.upload.onprogress = (event) => progress(event.loaded);
       sending.onerror = () => reject(new Error("The connection was interrupted."));
       sending.onabort = () => reject(new Error("The upload was cancelled."));
       sending.onload = () => {
-        const headers = {get: (name) => sending.getResponseHeader(name)};
-        if (sending.status >= 200 && sending.status < 300) resolve(state(address, {headers}));
-        else reject(failure(sending.status, headers, sending.responseText));
+        const response = {
+          status: sending.status, headers: {get: (name) => sending.getResponseHeader(name)},
+          body: sending.responseText, url: sending.responseURL,
+        };
+        if (sending.status >= 200 && sending.status < 300) resolve(response);
+        else reject(failure(response.status, response.headers, response.body));
       };
       signal.addEventListener("abort", () => sending.abort(), {once: true});
-      sending.send(file.slice(offset));
+      sending.send(body);
     });
   }
 
   async function request(method, address, signal, more = {}) {
     let response;
     try {
-      response = await fetch(address, {method, headers: {...fields(), ...more}, signal, redirect: "error"});
+      response = await fetch(address, {method, headers: {...fields(), ...more}, signal, redirect: "manual"});
     } catch (error) {
       throw signal?.aborted ? error : new Error("The connection was interrupted.");
     }
@@ -166,22 +254,48 @@ function makeResumable(form) {
 
   function fields() {
     return {
-      "Tus-Resumable": "1.0.0", "Snapshot-Form-Token": form.querySelector("[type=hidden]").value,
-      "Accept": "text/html",
+      "Tus-Resumable": "1.0.0", "Snapshot-Form-Token": formToken.value, "Accept": "application/problem+json",
     };
   }
 
-  // The server describes a problem in a page, of which only the text is used.
-  function failure(status, headers, page) {
-    const detail = new DOMParser().parseFromString(page, "text/html").querySelector("main h1 ~ p")?.textContent;
+  // The error for a response that is no success. The server describes a problem by a type of its own; the response to
+  // HEAD has no body.
+  function failure(status, headers, body) {
+    let problem = null;
+    if (headers.get("Content-Type")?.startsWith("application/problem+json")) {
+      try { problem = body ? JSON.parse(body) : {type: "urn:data-snapshots:problem:"}; } catch { /* Not the server's. */ }
+    }
+    const registered = ["mismatching-upload-offset", "completed-upload", "inconsistent-upload-length"]
+      .map((name) => `https://iana.org/assignments/http-problem-types#${name}`);
+    const isOwn = problem?.type?.startsWith?.("urn:data-snapshots:problem:") || registered.includes(problem?.type)
+      || problem?.type === "about:blank" && problem.requestID === headers.get("X-Request-Id");
+    if (!isOwn) return stranger(status, headers, body);
+    const needsAccess = status === 401 || status === 403;
+    let text = problem.detail || `The server responded with status ${status}.`;
     // After an interruption, the server can have received more than the browser knows.
-    const text = status === 409 ? "The connection was interrupted." : detail;
-    const error = new Error(text || `The server responded with status ${status}.`);
-    error.status = status;
-    error.isFinal = status < 500 && ![408, 409, 423, 429].includes(status) || status === 507;
+    if (status === 409) text = "The connection was interrupted.";
+    if (status === 401) text = "You are signed out.";
+    if (needsAccess) text += " Sign in again in another tab: then the upload continues.";
+    const isFinal = status < 500 && ![401, 403, 408, 409, 423, 429].includes(status);
+    return Object.assign(new Error(text), {status, needsAccess, isFinal, retryAfter: retryAfter(headers)});
+  }
+
+  // The error for a response of something else than the server, such as a proxy.
+  function stranger(status, headers, body) {
+    const names = [headers.get("Server"), new DOMParser().parseFromString(body, "text/html").title]
+      .filter((name) => name).map((name) => name.slice(0, 80));
+    // A redirect has no status here.
+    let text = status ? `Something on the way to the server answered with status ${status}` :
+      "Something on the way to the server redirects the upload";
+    if (names.length) text += ` (${names.join(", ")})`;
+    const isTemporary = [408, 425, 429, 502, 503, 504].includes(status);
+    return Object.assign(new Error(`${text}.`),
+      {status: status || 300, isForeign: true, isTemporary, retryAfter: retryAfter(headers)});
+  }
+
+  function retryAfter(headers) {
     const seconds = Number(headers.get("Retry-After"));
-    if (seconds > 0) error.retryAfter = seconds;
-    return error;
+    return seconds > 0 ? seconds : undefined;
   }
 
   function base64(text) {

@@ -4,7 +4,7 @@ import HTTPTypes
 package import SnapshotAPI
 
 /// Renders problems of pages as HTML, or as the form for signing in if that helps, and adds the header fields that all
-/// pages have.
+/// pages have. The script of a page asks for problems as JSON.
 package struct PageMiddleware: Middleware {
   let web: WebPages
 
@@ -30,9 +30,15 @@ package struct PageMiddleware: Middleware {
       response = try await PageProgress.$current.withValue(progress) { try await next(routed).response() }
       response.addPageFields()
     } catch {
-      guard let problem = SnapshotProblem.answer(to: error) else { throw error }
+      guard var problem = SnapshotProblem.answer(to: error) else { throw error }
       web.logger.logInternal(error, of: request)
       let state = progress.state
+      if request.accepts("application/problem+json"), !request.acceptsHTML {
+        for field in state.visitor?.caller.answerFields ?? [:] {
+          problem.headerFields[field.name] = field.value
+        }
+        throw problem
+      }
       response = try await web.answer(
         to: problem, of: request, state.visitor, next: state.next ?? LocalPath(after: routed))
     }

@@ -139,6 +139,27 @@ import Testing
     #expect(try await browser.script(.delete, place, fields(form)).status == 204)
   }
 
+  @Test func `a script gets problems as JSON, also if the session has ended`() async throws {
+    let (browser, form) = try await uploader()
+    var (asked, outdated) = (fields(form, 10), fields("x", 10))
+    asked[.accept] = "application/problem+json"
+    outdated[.accept] = "application/problem+json"
+    let open = try await browser.script(.post, "/uploads", asked)
+    #expect(open.status == 201)
+    let place = try #require(open.fields[.location])
+    let stale = try await browser.script(.post, "/uploads", outdated)
+    #expect(stale.status == 403 && stale.kind == "stale-form")
+    browser.cookies = [:]
+    for (method, path) in [(HTTPRequest.Method.post, "/uploads"), (.head, place)] {
+      let answer = try await browser.script(method, path, asked)
+      #expect(answer.status == 401 && answer.kind == "token-needed")
+    }
+    // A browser that shows the response gets a page.
+    asked[.accept] = "application/problem+json, text/html"
+    let page = try await browser.script(.post, "/uploads", asked)
+    #expect(page.status == 401 && page.fields[.contentType] == "text/html; charset=utf-8")
+  }
+
   @Test func `only a page with the form allows requests of its script, and only to this server`() async throws
   {
     let (browser, _) = try await uploader()

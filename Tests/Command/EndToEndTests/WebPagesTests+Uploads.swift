@@ -1,0 +1,185 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// Uploads by the script of a report's page.
+extension WebPagesTests {
+  private static let status = "document.querySelector('[data-status]').textContent"
+
+  /// Chooses a file on the open page of a report, and starts its upload.
+  private func upload(_ file: URL, note: String? = nil, with browser: Browser) async throws {
+    try await browser.type(file.path, into: "#bundle")
+    if let note { try await browser.type(note, into: "#upload-note") }
+    try await browser.click(".upload button.main")
+  }
+
+  private func waitForSnapshot(_ browser: Browser) async throws {
+    try await browser.wait(for: "location.pathname.startsWith('/snapshots/')")
+  }
+
+  /// Sends only 300 bytes with the first `PATCH`, holds the second until `release()`, and remembers all offsets.
+  private static let slowly = """
+    (() => {
+      const {send, setRequestHeader} = XMLHttpRequest.prototype;
+      XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
+        if (name === "Upload-Offset") sessionStorage.offsets = (sessionStorage.offsets ?? "") + value + " ";
+        setRequestHeader.call(this, name, value);
+      };
+      XMLHttpRequest.prototype.send = function (body) {
+        const count = sessionStorage.count = 1 + Number(sessionStorage.count ?? 0);
+        if (count === 2) window.release = () => send.call(this, body);
+        else send.call(this, count === 1 ? body.slice(0, 300) : body);
+      };
+    })();
+    """
+
+  @Test(arguments: [false, true])
+  func `an upload continues after signing in again, and its note arrives`(isOtherTab: Bool) async throws {
+    try await withBrowser { server, browser in
+      let admin = try await token("--scope", "admin")
+      let (bundle, id) = try await Sample.bundle(in: folder)
+      try await browser.addScript(Self.slowly)
+      try await browser.open(url("/reports/BUG-9", on: server))
+      try await browser.type(admin, into: "#token")
+      try await browser.follow("main form button")
+      try await upload(bundle, note: "It broke", with: browser)
+      try await browser.wait(for: "window.release")
+      try await browser.command("Network.clearBrowserCookies", [:])
+      _ = try await browser.evaluate("window.release()")
+      try await browser.wait(for: Self.status + ".includes('signed out')")
+      if isOtherTab {
+        let signIn = """
+          async (done) => {
+            const page = new DOMParser().parseFromString(await (await fetch("/sign-in")).text(), "text/html");
+            const form = new URLSearchParams(new FormData(page.querySelector("main form")));
+            form.set("token", "\(admin)");
+            done((await fetch("/sign-in", {method: "POST", body: form})).status);
+          }
+          """
+        #expect(try await browser.result(ofAsync: signIn) == "200")
+      } else {
+        try await browser.open(url("/reports/BUG-9", on: server))
+        try await browser.type(admin, into: "#token")
+        try await browser.follow("main form button")
+        try await upload(bundle, with: browser)
+      }
+      try await waitForSnapshot(browser)
+      #expect(try await browser.url.contains("/snapshots/\(id)"))
+      #expect(try await browser.text(".words-of-user").contains("It broke"))
+      #expect(try await browser.evaluate("sessionStorage.offsets.trim()") == "0 300 300")
+      #expect(try await browser.evaluate("localStorage.length") == "0")
+    }
+  }
+
+  @Test func `another note begins another upload`() async throws {
+    try await withBrowser { server, browser in
+      let (bundle, id) = try await Sample.bundle(in: folder)
+      try await browser.addScript(Self.slowly)
+      try await browser.open(url("/reports/BUG-9", on: server))
+      try await upload(bundle, note: "First", with: browser)
+      try await browser.wait(for: "window.release")
+      try await browser.open(url("/reports/BUG-9", on: server))
+      try await upload(bundle, note: "Second", with: browser)
+      try await waitForSnapshot(browser)
+      #expect(try await browser.url.contains("/snapshots/\(id)"))
+      #expect(try await browser.text(".words-of-user").contains("Second"))
+      #expect(try await browser.evaluate("sessionStorage.offsets.trim()") == "0 300 0")
+    }
+  }
+
+  @Test func `an upload works if the browser stores nothing`() async throws {
+    try await withBrowser { server, browser in
+      let (bundle, id) = try await Sample.bundle(in: folder)
+      try await browser.addScript(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('no', 'SecurityError'); }});"
+      )
+      try await browser.open(url("/reports/BUG-9", on: server))
+      try await upload(bundle, note: "It broke", with: browser)
+      try await waitForSnapshot(browser)
+      #expect(try await browser.url.contains("/snapshots/\(id)"))
+      #expect(try await browser.text(".words-of-user").contains("It broke"))
+    }
+  }
+
+  @Test func `a dropped folder is named at once, and a dropped file is uploaded`() async throws {
+    try await withBrowser { server, browser in
+      let (bundle, id) = try await Sample.bundle(in: folder)
+      try folder.write(Data("{}".utf8), to: "dropped/feed.json")
+      try await browser.open(url("/reports/BUG-9", on: server))
+      func drop(_ path: String) async throws {
+        for type in ["dragEnter", "dragOver", "drop"] {
+          let data: [String: Any] = ["items": [String](), "files": [path], "dragOperationsMask": 1]
+          try await browser.command(
+            "Input.dispatchDragEvent", ["type": type, "x": 200, "y": 200, "data": data])
+        }
+      }
+      try await drop(folder.file("dropped").path)
+      try await browser.wait(for: Self.status + ".includes('folder')")
+      #expect(try await browser.has("[data-status].mistake"))
+      try await drop(bundle.path)
+      try await waitForSnapshot(browser)
+      #expect(try await browser.url.contains("/snapshots/\(id)"))
+    }
+  }
+
+  @Test func `a file that can't be read is named at once`() async throws {
+    try await withBrowser { server, browser in
+      let (bundle, _) = try await Sample.bundle(in: folder)
+      try await browser.addScript(
+        "Blob.prototype.arrayBuffer = () => Promise.reject(new DOMException('gone', 'NotReadableError'));")
+      try await browser.open(url("/reports/BUG-9", on: server))
+      try await upload(bundle, with: browser)
+      try await browser.wait(for: Self.status + ".includes('read the file')")
+      #expect(try await browser.has("[data-status].mistake"))
+    }
+  }
+
+  @Test func `what a proxy answers ends no upload, and the plain form is tried`() async throws {
+    try await withBrowser { server, browser in
+      let blocked = Mutex((method: "", status: 0))
+      let port = UInt16(try #require(server.url.port))
+      let proxy = try Middlebox(to: port) { request in
+        let (method, status) = blocked.withLock { $0 }
+        guard request.method == method, request.target.hasPrefix("/uploads") else { return .forward }
+        guard (300...399).contains(status) else { return .page(status) }
+        return .answer("\(status) Moved", ["Location: http://127.0.0.1:1/"])
+      }
+      for (seed, (method, status)) in [
+        ("PATCH", 501), ("PATCH", 403), ("POST", 401), ("POST", 404), ("POST", 307), ("PATCH", 413),
+        ("POST", 200),
+      ].enumerated() {
+        blocked.withLock { $0 = (method, status) }
+        let (bundle, id) = try await Sample.bundle(in: folder, seed: seed)
+        try await browser.open(proxy.url.appending(path: "reports/BUG-9"))
+        try await upload(bundle, note: "Note \(seed)", with: browser)
+        try await waitForSnapshot(browser)
+        #expect(try await browser.url.contains("/snapshots/\(id)"), "\(method) \(status)")
+        #expect(try await browser.text(".words-of-user").contains("Note \(seed)"), "\(method) \(status)")
+      }
+    }
+  }
+
+  @Test func `a full store and a proxy that does not reach the server only delay an upload`() async throws {
+    try await withBrowser { server, browser in
+      let full = Middlebox.Reaction.answer(
+        "507 Full", ["Content-Type: application/problem+json"],
+        body:
+          #"{"type":"urn:data-snapshots:problem:out-of-space","title":"Full","detail":"The disk is full."}"#)
+      let answers = Mutex([full, .page(503, title: "Maintenance")])
+      let proxy = try Middlebox(to: UInt16(try #require(server.url.port))) { request in
+        guard request.method == "PATCH" else { return .forward }
+        return answers.withLock { $0.isEmpty ? .forward : $0.removeFirst() }
+      }
+      let (bundle, id) = try await Sample.bundle(in: folder)
+      try await browser.open(proxy.url.appending(path: "reports/BUG-9"))
+      try await upload(bundle, note: "It broke", with: browser)
+      try await browser.wait(for: Self.status + ".includes('The disk is full. Trying again')")
+      try await browser.wait(for: Self.status + ".includes('status 503 (squid/5.7, Maintenance)')")
+      try await waitForSnapshot(browser)
+      #expect(try await browser.url.contains("/snapshots/\(id)"))
+      #expect(try await browser.text(".words-of-user").contains("It broke"))
+      #expect(proxy.requests.count { $0.method == "PATCH" } == 3)
+    }
+  }
+}
