@@ -71,7 +71,7 @@ let app = group(
   "Sources/App",
   [
     .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "JSONText", "SystemIO"]),
-    .target(name: "Repositories", dependencies: ["SystemIO"]),
+    .target(name: "Repositories", dependencies: ["JSONText", "SystemIO"]),
     .target(
       name: "SnapshotClient",
       dependencies: [

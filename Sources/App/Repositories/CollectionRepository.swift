@@ -14,7 +14,11 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   private let core: RepositoryCore<ModelTable<Model>>
   private let storage: any RepositoryStorage<[Model]>
 
-  /// Loads the models from `storage`, or starts empty if it contains none. A file with duplicate ids counts as corrupt.
+  /// Loads the models from `storage`, or starts empty if it contains none.
+  ///
+  /// Elements of a file that this version of the app can't decode are not shown, and remain in the file for a version
+  /// that can; see ``Migrations``. So do those with the id of an earlier element. They are removed by
+  /// ``removeAll(action:)``, and by the removal of their id, if the id is stored as the property `id`.
   ///
   /// The validators do not check the loaded models; call ``validateUserData()`` to check them.
   /// - Throws: ``RepositoryError/Code/unreadable`` if a file exists and can't be read (never because it is corrupt, or
@@ -22,11 +26,12 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   public init(
     storage: some RepositoryStorage<[Model]>, validators: [Validator<[Model]>] = []
   ) throws(RepositoryError) {
-    var table = ModelTable<Model>()
-    if let models = try storage.load({ _ = try ModelTable($0) }) { table = try ModelTable(models) }
+    var undecoded: [UndecodedElement] = []
+    let models = try storage.load(undecoded: &undecoded) { _ = try ModelTable($0) } ?? []
+    let table = try ModelTable(models, undecoded: undecoded)
     self.storage = storage
     core = RepositoryCore(table, validators: validators.map(Self.onTable)) { table throws(RepositoryError) in
-      try storage.save(table.models)
+      try storage.save(table.models, undecoded: table.undecoded)
     }
   }
 
@@ -105,19 +110,19 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
     try commit(action) { table in
       var models = table.models
       let result = try change(&models)
-      table = try ModelTable(models)
+      try table.replace(with: models)
       return result
     }
   }
 
-  /// Removes the model with this id.
+  /// Removes the model with this id, also if this version of the app can't decode it.
   /// - Returns: the removed model; `nil` if no model has the id, which is not an error.
   @discardableResult
   public func remove(_ id: Model.ID, action: String = #function) throws -> Model? {
     try commit(action) { table in table.remove(id) }
   }
 
-  /// Removes all models.
+  /// Removes all models, also those that this version of the app can't decode.
   public func removeAll(action: String = #function) throws { try commit(action) { $0 = ModelTable() } }
 
   private func commit<Result>(

@@ -43,6 +43,7 @@ public enum FileLimits {
   /// The maximum size of a file: 256 MiB. A larger value is not written (``RepositoryError/Code/notEncodable``), and a
   /// larger file is set aside as corrupt.
   public static let bytes = 256 << 20
-  /// The maximum number of corrupt files that are kept beside one file. At the limit, the last one is replaced.
+  /// The maximum number of corrupt files that are kept beside one file, and of files that could not be decoded. At the
+  /// limit, the last one is replaced.
   public static let corruptFiles = 10
 }

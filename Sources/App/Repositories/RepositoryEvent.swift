@@ -12,8 +12,11 @@ public struct RepositoryEvent: Sendable, Hashable, CustomStringConvertible {
     case migrated
     /// A file of a newer schema, or an older one that a newer file replaced, was set aside.
     case setAside
-    /// A file that had been set aside was moved back.
+    /// A file that had been set aside was moved back, or elements of a file can be decoded again.
     case cameBack
+    /// A file that this version of the app can't decode was set aside, or elements of the file can't be decoded and are
+    /// kept in it. Every later version tries them again.
+    case undecoded
     /// A corrupt file was set aside; a file beside it contains the reason.
     case corrupt
     /// A copy of the critical values was lost or damaged, and was restored from the other copy.

@@ -13,7 +13,8 @@ func adopt(_ old: URL, as file: URL) throws {
   try manager.createDirectory(at: folder, withIntermediateDirectories: true)
   let name = file.lastPathComponent
   let isInUse = try manager.contentsOfDirectory(atPath: folder.path).contains { other in
-    other == name || other.hasPrefix("\(name).version-") || other.hasPrefix("\(name).corrupt-")
+    other == name
+      || ["version-", "undecoded-", "corrupt-"].contains { other.hasPrefix("\(name).\($0)") }
   }
   guard !isInUse, manager.fileExists(atPath: old.path) else { return }
   let value = try Data(contentsOf: old)

@@ -83,16 +83,4 @@ import Testing
     try first.insert(Trip(id: 9, name: "c"), Trip(id: 2, name: "a"))
     #expect(try CollectionRepository(storage: storage()).all == first.all)
   }
-
-  @Test func `a file with a duplicate id is set aside`() throws {
-    let folder = try TemporaryFolder()
-    let twice =
-      #"{"schemaVersion":1,"value":[{"id":7,"name":"a","dates":[]},{"id":7,"name":"b","dates":[]}]}"#
-    try folder.write(Data(twice.utf8), to: "trips.json")
-    let log = EventLog()
-    let storage = FileStorage<[Trip]>(file: folder.file("trips.json"), onEvent: log.record)
-    #expect(try CollectionRepository(storage: storage).all.isEmpty)
-    #expect(log.all.map(\.reason) == ["duplicateID: a model with the id 7 already exists"])
-    #expect(try String(contentsOf: folder.file("trips.json.corrupt-1"), encoding: .utf8) == twice)
-  }
 }

@@ -83,7 +83,7 @@ import Testing
   static let damage = [
     "", "{", "not json", "[]", "{}", #"{"schemaVersion":1}"#, #"{"schemaVersion":"1","value":{}}"#,
     #"{"schemaVersion":0,"value":{"id":1,"name":"x","dates":[]}}"#,
-    #"{"schemaVersion":1,"value":{"id":1}}"#, #"{"schemaVersion":1,"value":{"id":1,"name":"x","dates":"#,
+    #"{"schemaVersion":1,"value":{"id":1,"name":"x","dates":"#,
     String(repeating: "[", count: 100_000), "\u{0}\u{1}\u{2}",
   ]
 

@@ -104,7 +104,8 @@ private struct Version4: Codable, Equatable, Sendable {
   @Test func `if a step throws, the file is set aside with the step's name`() throws {
     try folder.write(Data(#"{"schemaVersion":1,"value":["no object"]}"#.utf8), to: "product.json")
     #expect(try open2().value.title == "")
-    #expect(log.kinds == [.corrupt])
+    #expect(log.kinds == [.undecoded])
+    #expect(log.all[0].file.lastPathComponent == "product.json.undecoded-1")
     #expect(log.all[0].reason == "migration 1 → 2 (rename name to title): an array is not an object")
   }
 

@@ -19,8 +19,12 @@
 /// - **Newer** (the app was rolled back): the file is renamed to `….version-N`. The app continues with the newest file
 ///   that was set aside and that it can read, or starts empty. After the next upgrade that file is moved back, and the
 ///   older app's file is set aside instead. No data is lost.
-/// - **Corrupt**, or a step throws: the file is renamed to `….corrupt-N`, a second file contains the reason, and the
-///   app continues as if no file existed.
+/// - **Not decodable**, because a migration is missing or throws: the file is renamed to `….undecoded-N`, a second file
+///   contains the reason, and the app continues as if no file existed. Every later version tries it again. When one can
+///   decode the file, it is moved back, and the file that was used since then is set aside as `….version-N`. The
+///   elements of a ``CollectionRepository`` are read one by one: those that can't be decoded remain in the file.
+/// - **Corrupt**, that is, not JSON or not the file of a repository: the file is renamed to `….corrupt-N`, a second file
+///   contains the reason, and the app continues as if no file existed.
 public struct Migrations: Sendable, ExpressibleByArrayLiteral {
   /// The oldest schema version that can be migrated.
   public let oldestVersion: Int
@@ -52,15 +56,28 @@ public struct Migrations: Sendable, ExpressibleByArrayLiteral {
         from: version, step: nil, reason: "only versions \(oldestVersion) to \(self.version) can be migrated")
     }
     var tree = tree
-    for (index, step) in steps.enumerated().dropFirst(version - oldestVersion) {
-      do {
-        try step.apply(&tree)
-      } catch {
-        throw MigrationError(from: oldestVersion + index, step: step.name, reason: "\(error)")
-      }
+    for version in version..<self.version { tree = try migrateOnce(tree, from: version) }
+    return tree
+  }
+
+  /// Applies the step from `version` to the next one.
+  func migrateOnce(_ tree: JSONTree, from version: Int) throws(MigrationError) -> JSONTree {
+    guard version >= oldestVersion, version < self.version else {
+      throw MigrationError(
+        from: version, step: nil, reason: "only versions \(oldestVersion) to \(self.version) can be migrated")
+    }
+    let step = steps[version - oldestVersion]
+    var tree = tree
+    do {
+      try step.apply(&tree)
+    } catch {
+      throw MigrationError(from: version, step: step.name, reason: "\(error)")
     }
     return tree
   }
+
+  /// Whether the step from `version` changes each element of an array on its own.
+  func isElementwise(from version: Int) -> Bool { steps[version - oldestVersion].isElementwise }
 }
 
 /// A migration step that failed.
@@ -84,10 +101,13 @@ public struct Migration: Sendable {
   /// A short description of the step for errors.
   public let name: String
   let apply: @Sendable (inout JSONTree) throws -> Void
+  /// Whether it changes each element of an array on its own, and keeps their number and order.
+  private(set) var isElementwise = false
 
   /// A step that changes the JSON of a whole file: of the model, or of the array of all models.
   ///
-  /// If the closure throws, the file is set aside as corrupt; the error is part of the recorded reason.
+  /// If the closure throws, the value can't be decoded, and the error is part of the recorded reason. For an array, it
+  /// is called again for each element alone, and then without those elements for which it throws.
   public static func step(
     _ name: String, _ apply: @escaping @Sendable (inout JSONTree) throws -> Void
   ) -> Migration {
@@ -123,7 +143,7 @@ public struct Migration: Sendable {
 
   /// Applies `step` to each element of an array, such as each model of a ``CollectionRepository``.
   public static func each(_ step: Migration) -> Migration {
-    Migration.step("each: \(step.name)") { tree in
+    var each = Migration.step("each: \(step.name)") { tree in
       guard case .array(var elements) = tree else {
         throw JSONTree.Mismatch(reason: "\(tree.kind) is not an array")
       }
@@ -134,6 +154,8 @@ public struct Migration: Sendable {
       }
       tree = .array(elements)
     }
+    each.isElementwise = true
+    return each
   }
 
   /// Applies `step` to the value of a property, if it exists.

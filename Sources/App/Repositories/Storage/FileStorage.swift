@@ -9,7 +9,8 @@ public import Foundation
 /// - If the file can't be written, `update` throws (``RepositoryError/Code/outOfSpace`` if the disk is full) and the
 ///   value does not change, in memory or on disk. `onEvent` is called for the first of several failures, and when
 ///   writing succeeds again.
-/// - A file of an older schema is migrated; a corrupt file or one of a newer schema is set aside: see ``Migrations``.
+/// - A file of an older schema is migrated; a corrupt file, or one that this version of the app can't decode, is set
+///   aside: see ``Migrations``.
 public struct FileStorage<Value: Codable & Sendable>: RepositoryStorage {
   private let file: StoredFile<Value>
 
@@ -35,17 +36,37 @@ public struct FileStorage<Value: Codable & Sendable>: RepositoryStorage {
 
   /// Loads the value from the file and migrates it if necessary.
   public func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Value? {
-    guard let loaded = try file.load(check) else { return nil }
-    if loaded.isMigrated {
+    try load(elementwise: false, check)?.value
+  }
+
+  /// Loads the models from the file and migrates them if necessary.
+  public func load(
+    undecoded: inout [UndecodedElement], _ check: (Value) throws -> Void
+  ) throws(RepositoryError) -> Value? {
+    let contents = try load(elementwise: true, check)
+    undecoded = contents?.undecoded ?? []
+    return contents?.value
+  }
+
+  private func load(
+    elementwise: Bool, _ check: (Value) throws -> Void
+  ) throws(RepositoryError) -> StoredFile<Value>.Contents? {
+    guard let loaded = try file.load(elementwise: elementwise, check) else { return nil }
+    if loaded.isChanged {
       // If the write fails, the file keeps the old schema until the next commit; `onEvent` has received the failure.
-      do { try file.write(loaded.value) } catch {}
+      do { try file.write(loaded.contents) } catch {}
     }
-    return loaded.value
+    return loaded.contents
   }
 
   /// Replaces the file.
-  public func save(_ value: Value) throws(RepositoryError) { try file.write(value) }
+  public func save(_ value: Value) throws(RepositoryError) { try save(value, undecoded: []) }
 
-  /// The files that were set aside in the same folder, including the reason files of corrupt ones.
+  /// Replaces the file, and keeps the elements that could not be decoded.
+  public func save(_ value: Value, undecoded: [UndecodedElement]) throws(RepositoryError) {
+    try file.write(.init(value: value, undecoded: undecoded))
+  }
+
+  /// The files that were set aside in the same folder, including files with the reasons.
   public var setAside: [URL] { file.setAside }
 }

@@ -13,11 +13,12 @@ import Synchronization
 /// - If the file can't be written, for example because the disk is full, the value in memory stays valid, and one event
 ///   (``RepositoryEvent/Kind/notSaved``) reports the failure. Writing is retried with each commit and after
 ///   `retryInterval`; when it succeeds, one event (``RepositoryEvent/Kind/savedAgain``) reports that.
-/// - A file of an older schema is migrated; a corrupt file or one of a newer schema is set aside: see ``Migrations``.
+/// - A file of an older schema is migrated; a corrupt file, or one that this version of the app can't decode, is set
+///   aside: see ``Migrations``.
 public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>: RepositoryStorage {
   private struct Waiting {
     /// The last committed value, if it is not in the file yet.
-    var value: Value?
+    var contents: StoredFile<Value>.Contents?
     var isWriteScheduled = false
     var isRetryScheduled = false
   }
@@ -52,15 +53,34 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
 
   /// Loads the value from the file and migrates it if necessary.
   public func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Value? {
-    guard let loaded = try file.load(check) else { return nil }
-    if loaded.isMigrated { save(loaded.value) }
-    return loaded.value
+    try load(elementwise: false, check)?.value
+  }
+
+  /// Loads the models from the file and migrates them if necessary.
+  public func load(
+    undecoded: inout [UndecodedElement], _ check: (Value) throws -> Void
+  ) throws(RepositoryError) -> Value? {
+    let contents = try load(elementwise: true, check)
+    undecoded = contents?.undecoded ?? []
+    return contents?.value
+  }
+
+  private func load(
+    elementwise: Bool, _ check: (Value) throws -> Void
+  ) throws(RepositoryError) -> StoredFile<Value>.Contents? {
+    guard let loaded = try file.load(elementwise: elementwise, check) else { return nil }
+    if loaded.isChanged { save(loaded.contents.value, undecoded: loaded.contents.undecoded) }
+    return loaded.contents
   }
 
   /// Schedules a write of the value, and returns immediately.
-  public func save(_ value: Value) {
+  public func save(_ value: Value) { save(value, undecoded: []) }
+
+  /// Schedules a write of the value and of the elements that could not be decoded, and returns immediately.
+  public func save(_ value: Value, undecoded: [UndecodedElement]) {
+    let contents = StoredFile<Value>.Contents(value: value, undecoded: undecoded)
     let isFirst = waiting.withLock { waiting in
-      waiting.value = value
+      waiting.contents = contents
       defer { waiting.isWriteScheduled = true }
       return !waiting.isWriteScheduled
     }
@@ -80,31 +100,31 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
   @available(*, noasync, message: "Use the asynchronous form")
   public func flush() throws(RepositoryError) { try queue.sync { writeWaiting() }.get() }
 
-  /// The files that were set aside in the same folder, including the reason files of corrupt ones.
+  /// The files that were set aside in the same folder, including files with the reasons.
   public var setAside: [URL] { file.setAside }
 
   /// Must run on ``queue``.
   @discardableResult
   private func writeWaiting() -> Result<Void, RepositoryError> {
-    let value = waiting.withLock { waiting in
-      defer { waiting.value = nil }
+    let contents = waiting.withLock { waiting in
+      defer { waiting.contents = nil }
       waiting.isWriteScheduled = false
-      return waiting.value
+      return waiting.contents
     }
-    guard let value else { return .success(()) }
+    guard let contents else { return .success(()) }
     do throws(RepositoryError) {
-      try file.write(value)
+      try file.write(contents)
       return .success(())
     } catch {
-      keep(value, isWorthRetrying: error.code != .notEncodable)
+      keep(contents, isWorthRetrying: error.code != .notEncodable)
       return .failure(error)
     }
   }
 
-  private func keep(_ value: Value, isWorthRetrying: Bool) {
+  private func keep(_ contents: StoredFile<Value>.Contents, isWorthRetrying: Bool) {
     let isFirst = waiting.withLock { waiting in
       // A value committed in the meantime is newer, and its write is already scheduled.
-      waiting.value = waiting.value ?? value
+      waiting.contents = waiting.contents ?? contents
       guard isWorthRetrying, !waiting.isRetryScheduled else { return false }
       waiting.isRetryScheduled = true
       return true

@@ -2,14 +2,27 @@ import Foundation
 import Synchronization
 import SystemIO
 
-/// A value in a JSON file: `{"schemaVersion": 3, "value": …}`.
+/// A value in a JSON file: `{"schemaVersion": 3, "value": …}`. In the file of a collection, `undecoded` contains the
+/// elements that the app could not decode.
 final class StoredFile<Value: Codable & Sendable>: Sendable {
-  /// A loaded value.
-  struct Loaded {
-    let value: Value
-    /// Whether the value was migrated, so that the file still has an older schema.
-    let isMigrated: Bool
+  /// What is written.
+  struct Contents: Sendable {
+    var value: Value
+    var undecoded: [UndecodedElement] = []
   }
+
+  /// What was read.
+  struct Loaded {
+    let contents: Contents
+    /// The schema of the file.
+    let version: Int
+    /// Whether the value differs from the file, because it was migrated or more of it can be decoded than before.
+    var isChanged = false
+    var events: [RepositoryEvent] = []
+  }
+
+  /// Decodes a file of this version or an older one.
+  private typealias Reader = (_ bytes: [UInt8], StoredJSON.Header) throws -> Loaded
 
   let path: String
   let onEvent: @Sendable (RepositoryEvent) -> Void
@@ -29,9 +42,9 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
   // MARK: - Writing
 
   /// Replaces the file. Calls ``onEvent`` for the first of several failures, and for the success that ends them.
-  func write(_ value: Value) throws(RepositoryError) {
+  func write(_ contents: Contents) throws(RepositoryError) {
     do throws(RepositoryError) {
-      let bytes = try encoded(value)
+      let bytes = try encoded(contents)
       do { try disk.replace(path, bytes) } catch { throw RepositoryError(notWritten: error) }
     } catch {
       let isFirst = isFailing.withLock { isFailing in
@@ -50,15 +63,14 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  private func encoded(_ value: Value) throws(RepositoryError) -> [UInt8] {
-    let bytes: [UInt8]
+  private func encoded(_ contents: Contents) throws(RepositoryError) -> [UInt8] {
+    let value: Data
     do {
-      bytes = Array(
-        try StoredJSON.makeEncoder().encode(
-          StoredJSON.Envelope(schemaVersion: migrations.version, value: value)))
+      value = try StoredJSON.makeEncoder().encode(contents.value)
     } catch {
       throw RepositoryError(.notEncodable, "\(error)")
     }
+    let bytes = StoredJSON.file(version: migrations.version, value: value, undecoded: contents.undecoded)
     guard bytes.count <= FileLimits.bytes else {
       throw RepositoryError(.notEncodable, "\(bytes.count) bytes, the maximum is \(FileLimits.bytes)")
     }
@@ -68,8 +80,36 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
   // MARK: - Reading
 
   /// Loads the newest value that this schema can read, from the file or from one that was set aside.
-  func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Loaded? {
+  /// - Parameter elementwise: whether the elements of an array that can't be decoded are left out and kept.
+  func load(elementwise: Bool, _ check: (Value) throws -> Void) throws(RepositoryError) -> Loaded? {
+    // A cast, because only arrays of models have elements.
+    let array = elementwise ? Value.self as? any StoredArray.Type : nil
+    return try loadFiles { bytes, header in
+      guard let array else { return try decode(bytes, header, check) }
+      if !header.hasUndecoded {
+        do { return try decode(bytes, header, check) } catch {
+          // The elements are read one by one.
+        }
+      }
+      return try decodeElements(bytes, header, array)
+    }
+  }
+
+  private func loadFiles(_ reader: Reader) throws(RepositoryError) -> Loaded? {
     removeStaged()
+    var loaded = try loadNewest(reader)
+    // The file that came first replaces the others, because it was in use before them.
+    for number in undecodedNumbers.sorted(by: >) {
+      guard let found = readAgain(number, reader) else { continue }
+      if let loaded { try setAside(loaded.version, "a file that can be decoded again replaces it") }
+      try comeBackDecoded(number)
+      loaded = found
+    }
+    for event in loaded?.events ?? [] { onEvent(event) }
+    return loaded
+  }
+
+  private func loadNewest(_ reader: Reader) throws(RepositoryError) -> Loaded? {
     // Each iteration returns, throws, or sets one file aside or moves one back, so that the loop terminates.
     while true {
       let newest = setAsideVersions.filter { $0 <= migrations.version }.max()
@@ -79,26 +119,40 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
         continue
       }
       do {
-        let version = try version(of: bytes)
+        let header = try header(of: bytes)
+        let version = header.schemaVersion
         if version > migrations.version {
           try setAside(version, "it has schema \(version), this app supports schema \(migrations.version)")
         } else if let newest, newest > version {
           try setAside(version, "the file of schema \(newest) replaces it")
           try comeBack(newest)
         } else {
-          return try load(Data(bytes), version, check)
+          return try reader(bytes, header)
         }
-      } catch let unusable as Unusable {
-        try setAsideCorrupt(unusable.reason)
-      } catch let error as RepositoryError {
+      } catch let damage as Damage {
+        try setAsideCorrupt(damage.reason)
+      } catch let error as RepositoryError where error.code == .unreadable {
         throw error
       } catch {
-        try setAsideCorrupt("\(error)")
+        try setAsideUndecoded("\(error)")
       }
     }
   }
 
-  private struct Unusable: Error {
+  /// Decodes a file that an earlier version of the app set aside, if that is possible now.
+  private func readAgain(_ number: Int, _ reader: Reader) -> Loaded? {
+    do {
+      guard let bytes = try disk.read("\(path).undecoded-\(number)", FileLimits.bytes + 1) else { return nil }
+      let header = try header(of: bytes)
+      return header.schemaVersion <= migrations.version ? try reader(bytes, header) : nil
+    } catch {
+      // It is tried again at the next launch.
+      return nil
+    }
+  }
+
+  /// The file is not JSON, or not the file of a repository.
+  private struct Damage: Error {
     let reason: String
   }
 
@@ -110,120 +164,65 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  private func version(of bytes: [UInt8]) throws -> Int {
+  private func header(of bytes: [UInt8]) throws(Damage) -> StoredJSON.Header {
     guard bytes.count <= FileLimits.bytes else {
-      throw Unusable(reason: "it is larger than \(FileLimits.bytes) bytes")
+      throw Damage(reason: "it is larger than \(FileLimits.bytes) bytes")
     }
-    let version = try StoredJSON.makeDecoder().decode(StoredJSON.Header.self, from: Data(bytes)).schemaVersion
-    guard version >= migrations.oldestVersion else {
-      throw Unusable(
-        reason: "schema \(version) is older than \(migrations.oldestVersion), the oldest supported")
+    do {
+      return try StoredJSON.makeDecoder().decode(StoredJSON.Header.self, from: Data(bytes))
+    } catch {
+      throw Damage(reason: "\(error)")
     }
-    return version
   }
 
-  private func load(_ data: Data, _ version: Int, _ check: (Value) throws -> Void) throws -> Loaded {
+  private func decode(
+    _ bytes: [UInt8], _ header: StoredJSON.Header, _ check: (Value) throws -> Void
+  ) throws -> Loaded {
+    let version = header.schemaVersion
     let decoder = StoredJSON.makeDecoder()
+    let isMigrated = version != migrations.version
     let value: Value
-    if version == migrations.version {
-      value = try decoder.decode(StoredJSON.Envelope<Value>.self, from: data).value
-    } else {
-      let tree = try decoder.decode(StoredJSON.Envelope<JSONTree>.self, from: data).value
+    if isMigrated {
+      let tree = try decoder.decode(StoredJSON.Envelope<JSONTree>.self, from: Data(bytes)).value
       let migrated = try migrations.migrate(tree, from: version)
       value = try decoder.decode(Value.self, from: StoredJSON.makeEncoder().encode(migrated))
+    } else {
+      value = try decoder.decode(StoredJSON.Envelope<Value>.self, from: Data(bytes)).value
     }
-    do { try check(value) } catch { throw Unusable(reason: "\(error)") }
-    guard version != migrations.version else { return Loaded(value: value, isMigrated: false) }
-    onEvent(RepositoryEvent(.migrated, path, "from schema \(version) to \(migrations.version)"))
-    return Loaded(value: value, isMigrated: true)
+    try check(value)
+    return Loaded(
+      contents: Contents(value: value), version: version, isChanged: isMigrated,
+      events: isMigrated ? [migration(from: version)] : [])
+  }
+
+  private func decodeElements<Elements: StoredArray>(
+    _ bytes: [UInt8], _ header: StoredJSON.Header, _: Elements.Type
+  ) throws -> Loaded {
+    let version = header.schemaVersion
+    let elements = try StoredElements<Elements.Element>(bytes, version: version, migrations: migrations)
+    guard let value = elements.models as? Value else { throw Damage(reason: "it is not an array of models") }
+    // If nothing can be decoded, the file stays as it is, for the app that wrote it.
+    let isMigrated = version != migrations.version && !elements.models.isEmpty
+    var loaded = Loaded(
+      contents: Contents(value: value, undecoded: elements.undecoded), version: version,
+      isChanged: isMigrated || elements.decodedAgain > 0)
+    if isMigrated { loaded.events.append(migration(from: version)) }
+    if elements.decodedAgain > 0 {
+      loaded.events.append(
+        RepositoryEvent(.cameBack, path, "\(elements.decodedAgain) elements can be decoded again"))
+    }
+    if let failures = elements.failures { loaded.events.append(RepositoryEvent(.undecoded, path, failures)) }
+    return loaded
+  }
+
+  private func migration(from version: Int) -> RepositoryEvent {
+    RepositoryEvent(.migrated, path, "from schema \(version) to \(migrations.version)")
   }
 }
 
-/// Files that can't be used are renamed, not deleted:
-///
-///     trips.json.version-4          a file of schema 4, for an app that supports it
-///     trips.json.corrupt-1          a corrupt file
-///     trips.json.corrupt-1.reason   the reason why it counts as corrupt
-extension StoredFile {
-  private var folder: String { Folder.parent(of: path) }
-  private var prefix: String { (path.split(separator: "/").last.map(String.init) ?? path) + "." }
-
-  /// The suffixes of related files: the names in the folder without this file's name and the dot.
-  private var suffixes: [String] {
-    do {
-      return try Folder.entries(folder).filter { $0.hasPrefix(prefix) }.map {
-        String($0.dropFirst(prefix.count))
-      }
-    } catch {
-      // A missing folder contains no files. If the folder can't be listed, its files are left alone.
-      return []
-    }
-  }
-
-  var setAside: [URL] {
-    suffixes.filter { $0.hasPrefix("version-") || $0.hasPrefix("corrupt-") }
-      .map { URL(filePath: path + "." + $0) }
-  }
-
-  /// The schema versions of the files that were set aside.
-  var setAsideVersions: [Int] {
-    suffixes.compactMap { suffix in
-      guard suffix.hasPrefix("version-"), let version = Int(suffix.dropFirst("version-".count)),
-        suffix == "version-\(version)", Folder.isRegularFile("\(path).\(suffix)")
-      else { return nil }
-      return version
-    }
-  }
-
-  /// Renames the file to `….version-N`. If that name exists, the existing file is older; it is kept as a corrupt file.
-  func setAside(_ version: Int, _ reason: String) throws(RepositoryError) {
-    let aside = "\(path).version-\(version)"
-    if try exists(aside) { try keep(aside, "a newer file of schema \(version) replaced it") }
-    try move(path, to: aside)
-    onEvent(RepositoryEvent(.setAside, aside, reason))
-  }
-
-  /// Moves a file that was set aside back to its original path, which must be free.
-  func comeBack(_ version: Int) throws(RepositoryError) {
-    let aside = "\(path).version-\(version)"
-    try move(aside, to: path)
-    onEvent(RepositoryEvent(.cameBack, path, "this app supports its schema \(version)"))
-  }
-
-  func setAsideCorrupt(_ reason: String) throws(RepositoryError) { try keep(path, reason) }
-
-  private func keep(_ file: String, _ reason: String) throws(RepositoryError) {
-    var number = 1
-    while number < FileLimits.corruptFiles, try exists("\(path).corrupt-\(number)") { number += 1 }
-    let aside = "\(path).corrupt-\(number)"
-    try move(file, to: aside)
-    // If the disk is full, only the event contains the reason.
-    do { try DurableFile.replace(aside + ".reason", with: Array((reason + "\n").utf8)) } catch {}
-    onEvent(RepositoryEvent(.corrupt, aside, reason))
-  }
-
-  /// Throws if the disk can't be read, so that no file is overwritten.
-  private func exists(_ name: String) throws(RepositoryError) -> Bool {
-    do { return try Folder.exists(name) } catch {
-      throw RepositoryError(.unreadable, "a file can't be set aside: \(error)")
-    }
-  }
-
-  /// Throws if a file can't be renamed: it must not be overwritten, and the repository can't start.
-  private func move(_ file: String, to name: String) throws(RepositoryError) {
-    do {
-      try Folder.replace(name, with: file)
-      try Folder.synchronize(folder)
-    } catch {
-      throw RepositoryError(.unreadable, "a file can't be set aside: \(error)")
-    }
-  }
-
-  /// Removes temporary files that a crash left behind.
-  func removeStaged() {
-    for suffix in suffixes where suffix.hasSuffix(".staged") {
-      // The next launch tries again.
-      do { try Folder.removeIfPresent(path + "." + suffix) } catch {}
-    }
-  }
+/// An array of models, whose elements can be decoded one by one.
+protocol StoredArray<Element> {
+  associatedtype Element: Decodable & Identifiable
 }
+
+extension Array: StoredArray where Element: Decodable & Identifiable {}
