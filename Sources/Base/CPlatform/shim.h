@@ -41,6 +41,7 @@ enum { SNAPSHOT_TIME_ERROR = 5 };
 
 // How glibc's heap deals with memory that was freed.
 int mallopt(int parameter, int value);
+int malloc_trim(unsigned long pad);
 enum { SNAPSHOT_M_TRIM_THRESHOLD = -1, SNAPSHOT_M_MMAP_THRESHOLD = -3 };
 
 int accept4(int listener, void *address, unsigned int *length, int flags);

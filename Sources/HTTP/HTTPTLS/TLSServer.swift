@@ -58,8 +58,8 @@ public final class TLSServer: ConnectionSecurity {
   }
 
   /// Creates the session of a connection.
-  public func makeSession(on socket: Socket) throws -> any SecureSession {
-    try TLSSession(contexts.withLock { $0 }, on: socket)
+  public func makeSession(on socket: Socket) -> any SecureSession {
+    TLSSession(contexts.withLock { $0 }, on: socket)
   }
 
   /// The fingerprints of the public keys in use, for clients that pin one; see ``KeyPin``.

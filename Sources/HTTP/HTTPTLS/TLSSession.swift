@@ -9,7 +9,15 @@ final class TLSSession: SecureSession {
   /// The maximum number of bytes in one record (RFC 8446 §5.1).
   private static let recordSize = 16 * 1024
 
-  private let ssl: OpaquePointer
+  /// How many bytes of the client's first message are received at once. Few messages are longer.
+  private static let helloReadSize = 2048
+
+  private let socket: Socket
+  /// What was received before ``ssl`` was made.
+  private var hello = ClientHelloBuffer()
+  /// OpenSSL's state of some 40 KB; `nil` until the client's first message is complete, so that clients that send less
+  /// occupy little memory.
+  private var ssl: OpaquePointer?
   /// Released after the session, which refers to them.
   private let contexts: TLSContexts
   /// Whether the session failed, after which OpenSSL allows no further calls.
@@ -23,20 +31,78 @@ final class TLSSession: SecureSession {
   /// Whether a record is encrypted and not completely sent.
   private var isSending = false
 
-  init(_ contexts: TLSContexts, on socket: Socket) throws(TLSError) {
-    guard let ssl = SSL_new(contexts.first.pointer), SSL_set_fd(ssl, socket.descriptor) == 1 else {
-      throw TLSError("OpenSSL can't create a session: \(OpenSSLErrors.take().text).")
-    }
-    SSL_set_accept_state(ssl)
-    self.ssl = ssl
+  init(_ contexts: TLSContexts, on socket: Socket) {
     self.contexts = contexts
+    self.socket = socket
   }
 
-  deinit { SSL_free(ssl) }
+  deinit { if let ssl { SSL_free(ssl) } }
 
   // MARK: The handshake
 
   func shakeHands() -> HandshakeProgress {
+    if let ssl { return continueHandshake(ssl) }
+    do {
+      guard try receiveHello() else { return .failed(reason: "the client disconnected") }
+    } catch {
+      return .failed(reason: "\(error)")
+    }
+    let state = hello.state
+    guard state != .incomplete else { return .awaits(.read) }
+    let progress = begin(with: hello.bytes)
+    hello = ClientHelloBuffer()
+    // OpenSSL has told the client what is wrong, if it can say so from these bytes.
+    if state == .refused, case .awaits = progress {
+      hasFailed = true
+      return .failed(reason: "no ClientHello of at most \(ClientHelloBuffer.limit) bytes")
+    }
+    return progress
+  }
+
+  /// Receives bytes until the first message is complete or none are available. Returns `false` at the end of the
+  /// client's side.
+  private func receiveHello() throws -> Bool {
+    try withUnsafeTemporaryAllocation(byteCount: Self.helloReadSize, alignment: 1) { buffer in
+      while hello.state == .incomplete {
+        let room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(hello.room))
+        guard let count = try socket.receive(into: room) else { break }
+        if count == 0 { return false }
+        hello.append(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        if count < room.count { break }
+      }
+      return true
+    }
+  }
+
+  /// Creates OpenSSL's state, which continues with these bytes and then with the socket.
+  private func begin(with bytes: [UInt8]) -> HandshakeProgress {
+    OpenSSLErrors.clear()
+    guard let ssl = SSL_new(contexts.first.pointer) else {
+      return .failed(reason: "OpenSSL can't create a session: \(OpenSSLErrors.take().text)")
+    }
+    self.ssl = ssl
+    guard SSL_set_fd(ssl, socket.descriptor) == 1, let received = BIO_new(BIO_s_mem()) else {
+      hasFailed = true
+      return .failed(reason: "OpenSSL can't use the socket: \(OpenSSLErrors.take().text)")
+    }
+    // The session owns it from here on.
+    SSL_set0_rbio(ssl, received)
+    SSL_set_accept_state(ssl)
+    guard BIO_write(received, bytes, Int32(bytes.count)) == Int32(bytes.count) else {
+      hasFailed = true
+      return .failed(reason: "OpenSSL can't store the received bytes: \(OpenSSLErrors.take().text)")
+    }
+    let progress = continueHandshake(ssl)
+    guard case .awaits = progress else { return progress }
+    // OpenSSL reads ahead, so that it has all bytes now.
+    guard BIO_ctrl_pending(received) == 0, SSL_set_rfd(ssl, socket.descriptor) == 1 else {
+      hasFailed = true
+      return .failed(reason: "OpenSSL has not read the received bytes")
+    }
+    return progress
+  }
+
+  private func continueHandshake(_ ssl: OpaquePointer) -> HandshakeProgress {
     OpenSSLErrors.clear()
     let result = SSL_do_handshake(ssl)
     if result == 1 {
@@ -56,9 +122,8 @@ final class TLSSession: SecureSession {
   }
 
   var clientCertificate: ClientCertificate? {
-    guard let certificate = SSL_get0_peer_certificate(ssl), SSL_get_verify_result(ssl) == X509_V_OK else {
-      return nil
-    }
+    guard let ssl, let certificate = SSL_get0_peer_certificate(ssl), SSL_get_verify_result(ssl) == X509_V_OK
+    else { return nil }
     return ClientCertificate(
       fingerprint: X509Certificate.fingerprint(of: certificate),
       commonName: X509Certificate.commonName(of: certificate))
@@ -81,7 +146,7 @@ final class TLSSession: SecureSession {
   }
 
   private func receiveRecord(into room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
-    guard !hasFailed else { throw SystemError.disconnected("SSL_read") }
+    guard let ssl, !hasFailed else { throw SystemError.disconnected("SSL_read") }
     OpenSSLErrors.clear()
     let count = SSL_read(ssl, room.baseAddress, Int32(clamping: room.count))
     receivingAwaits = .read
@@ -104,7 +169,7 @@ final class TLSSession: SecureSession {
   }
 
   var holdsBytes: Bool {
-    endIsUnreported || (!isStarved && !hasFailed && SSL_has_pending(ssl) == 1)
+    endIsUnreported || (!isStarved && !hasFailed && ssl.map { SSL_has_pending($0) } == 1)
   }
 
   // MARK: Sending
@@ -112,7 +177,7 @@ final class TLSSession: SecureSession {
   func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int? {
     var sent = 0
     while sent < bytes.count {
-      guard !hasFailed else { throw SystemError.disconnected("SSL_write") }
+      guard let ssl, !hasFailed else { throw SystemError.disconnected("SSL_write") }
       OpenSSLErrors.clear()
       let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
       let count = SSL_write(ssl, rest.baseAddress, Int32(clamping: rest.count))
@@ -138,7 +203,7 @@ final class TLSSession: SecureSession {
   }
 
   func endSending() {
-    guard !hasFailed, !isSending, SSL_is_init_finished(ssl) == 1 else { return }
+    guard let ssl, !hasFailed, !isSending, SSL_is_init_finished(ssl) == 1 else { return }
     OpenSSLErrors.clear()
     if SSL_shutdown(ssl) < 0 { OpenSSLErrors.clear() }
   }

@@ -60,4 +60,19 @@ public enum FreedMemory {
       return false
     #endif
   }
+
+  /// Returns the pages of all heaps that contain only freed memory to the system. It takes some milliseconds for each
+  /// 100 MB, in which other threads can wait for their heaps.
+  ///
+  /// By default, glibc returns only what is at the end of a heap, so that a single block keeps everything before it.
+  ///
+  /// - Returns: Whether memory was returned. Always `false` on systems other than Linux with glibc.
+  @discardableResult
+  public static func returnToSystem() -> Bool {
+    #if canImport(Glibc)
+      return malloc_trim(0) == 1
+    #else
+      return false
+    #endif
+  }
 }

@@ -13,6 +13,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   /// The number of events handled before the handlers of their requests are called, so that similar work runs together.
   /// With more events, their data would be evicted from the processor's cache first.
   private static let takenTogether = 32
+  /// The number of connections from which the memory of most of them is returned to the system when they have ended.
+  private static let crowd = 128
 
   private(set) var context: ServerContext
   private let poller: Poller
@@ -22,6 +24,8 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   private var connections: [Connection?] = []
   private(set) var connectionCount = 0
+  /// The largest number of connections since freed memory was returned to the system.
+  private var peak = 0
   private var refusedCount = 0
   private var deadlines = DeadlineTable()
   private var localJobs: [UnownedJob] = []
@@ -279,6 +283,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
     connections[index] = connection
     connectionCount += 1
+    peak = max(peak, connectionCount)
     connection.start()
   }
 
@@ -301,6 +306,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
       context.budget.leave(connection.client)
     } else {
       refusedCount -= 1
+    }
+    if peak >= Self.crowd, connectionCount <= peak / 8 {
+      peak = connectionCount
+      // It can take milliseconds.
+      DispatchQueue.global(qos: .utility).async { FreedMemory.returnToSystem() }
     }
     if stopDeadline != nil { nextTick = now }
   }
