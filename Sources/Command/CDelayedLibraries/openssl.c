@@ -115,9 +115,6 @@ CRYPTO_FUNCTION(
   OCSP_CERTID *, OCSP_cert_to_id, (const EVP_MD *dgst, const X509 *subject, const X509 *issuer), (dgst, subject,
    issuer))
 CRYPTO_FUNCTION(
-  int, OCSP_check_validity, (ASN1_GENERALIZEDTIME *thisupd, ASN1_GENERALIZEDTIME *nextupd, long sec, long maxsec),
-   (thisupd, nextupd, sec, maxsec))
-CRYPTO_FUNCTION(
   int, OCSP_resp_find_status, (OCSP_BASICRESP *bs, OCSP_CERTID *id, int *status, int *reason, ASN1_GENERALIZEDTIME
    **revtime, ASN1_GENERALIZEDTIME **thisupd, ASN1_GENERALIZEDTIME **nextupd), (bs, id, status, reason, revtime,
    thisupd, nextupd))

@@ -22,15 +22,22 @@ final class TLSContext: @unchecked Sendable {
   let ticketKeys: TicketKeys
   /// The pairs of which the client gets one: at most one of each kind.
   let pairs: [TLSPair]
+  private let now: @Sendable () -> Date
 
-  /// - Parameter clients: the authorities whose client certificates are accepted; `nil` to request none.
-  init(_ pairs: [TLSPair], clients: [X509Certificate]?, ticketKeys: TicketKeys) throws(TLSError) {
+  /// - Parameters:
+  ///   - clients: the authorities whose client certificates are accepted; `nil` to request none.
+  ///   - now: the time of day, for the dates of OCSP responses.
+  init(
+    _ pairs: [TLSPair], clients: [X509Certificate]?, ticketKeys: TicketKeys,
+    now: @escaping @Sendable () -> Date
+  ) throws(TLSError) {
     guard let pointer = SSL_CTX_new(TLS_server_method()) else {
       throw TLSError("OpenSSL can't create a context: \(OpenSSLErrors.take().text).")
     }
     self.pointer = pointer
     self.ticketKeys = ticketKeys
     self.pairs = pairs
+    self.now = now
     try set()
     for pair in pairs { try use(pair) }
     if let clients { try request(clients) }
@@ -126,7 +133,7 @@ final class TLSContext: @unchecked Sendable {
   private func staple(on ssl: OpaquePointer) -> Int32 {
     let certificate = SSL_get_certificate(ssl)
     let staple = pairs.first { $0.certificate.pointer == certificate }?.staple
-    guard let staple, staple.isValid(at: Date()) else { return SSL_TLSEXT_ERR_NOACK }
+    guard let staple, staple.isValid(at: now()) else { return SSL_TLSEXT_ERR_NOACK }
     return snapshot_ssl_set_staple(ssl, staple.bytes, staple.bytes.count) == 1
       ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
   }

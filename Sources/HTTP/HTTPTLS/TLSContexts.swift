@@ -10,7 +10,9 @@ final class TLSContexts: Sendable {
   /// The contexts by the name without the first label, for certificates with `*`.
   private let wildcards: [String: TLSContext]
 
-  init(_ configuration: TLSConfiguration, ticketKeys: TicketKeys, now: Date) throws(TLSError) {
+  init(
+    _ configuration: TLSConfiguration, ticketKeys: TicketKeys, now: @escaping @Sendable () -> Date
+  ) throws(TLSError) {
     guard !configuration.files.isEmpty else { throw TLSError("There is no certificate.") }
     let authorities = try configuration.clientAuthorities.map { (path) throws(TLSError) in
       try TLSFile.certificates(path)
@@ -18,7 +20,7 @@ final class TLSContexts: Sendable {
     // Pairs for the same names with different kinds of keys are alternatives.
     var groups: [(names: Set<String>, pairs: [TLSPair])] = []
     for files in configuration.files {
-      let pair = try TLSPair(files, now: now)
+      let pair = try TLSPair(files, now: now())
       let names = Set(pair.names)
       guard let index = groups.firstIndex(where: { $0.names == names }) else {
         groups.append((names, [pair]))
@@ -34,7 +36,7 @@ final class TLSContexts: Sendable {
     var wildcards: [String: TLSContext] = [:]
     var contexts: [TLSContext] = []
     for group in groups {
-      let context = try TLSContext(group.pairs, clients: authorities, ticketKeys: ticketKeys)
+      let context = try TLSContext(group.pairs, clients: authorities, ticketKeys: ticketKeys, now: now)
       contexts.append(context)
       for name in group.names {
         if name.hasPrefix("*.") {

@@ -45,7 +45,7 @@ public final class TLSServer: ConnectionSecurity {
     _ configuration: TLSConfiguration, now: @escaping @Sendable () -> Date = { Date() }
   ) throws(TLSError) {
     self.now = now
-    contexts = Mutex(try TLSContexts(configuration, ticketKeys: ticketKeys, now: now()))
+    contexts = Mutex(try TLSContexts(configuration, ticketKeys: ticketKeys, now: now))
   }
 
   /// Reads all files again, or other files, and changes nothing. The returned closure applies what was read: new
@@ -53,7 +53,7 @@ public final class TLSServer: ConnectionSecurity {
   ///
   /// - Throws: ``TLSError`` if a file can't be used.
   public func prepareReload(_ configuration: TLSConfiguration) throws(TLSError) -> @Sendable () -> Void {
-    let new = try TLSContexts(configuration, ticketKeys: ticketKeys, now: now())
+    let new = try TLSContexts(configuration, ticketKeys: ticketKeys, now: now)
     return { self.contexts.withLock { $0 = new } }
   }
 

@@ -14,12 +14,12 @@ struct TLSServerTests {
   private static let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
   private func withTLS<Result: Sendable>(
-    _ files: [TLSFiles], clientAuthorities: String? = nil,
+    _ files: [TLSFiles], clientAuthorities: String? = nil, now: @escaping @Sendable () -> Date = { Date() },
     configure: (inout HTTPServer.Configuration) -> Void = { _ in },
     handler: @escaping @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse = echo,
     _ body: (TLSServer, UInt16) async throws -> Result
   ) async throws -> Result {
-    let tls = try TLSServer(TLSConfiguration(files: files, clientAuthorities: clientAuthorities))
+    let tls = try TLSServer(TLSConfiguration(files: files, clientAuthorities: clientAuthorities), now: now)
     return try await withServer(
       configure: {
         $0.security = tls
@@ -104,6 +104,23 @@ struct TLSServerTests {
     }
   }
 
+  @Test func `of certificates with the same name the first one is used, and one kind has one`() async throws {
+    let maker = try CertificateMaker()
+    let one = files(try await maker.make("one.test", as: "one", names: ["one.test", "a.test", "*.b.test"]))
+    let two = files(try await maker.make("two.test", as: "two", names: ["two.test", "a.test", "*.b.test"]))
+    try await withTLS([one, two]) { _, port in
+      for (name, expected) in [("a.test", "one.test"), ("x.b.test", "one.test"), ("two.test", "two.test")] {
+        let session = try await connect(port) { $0.serverName = name }
+        #expect(session.serverCommonName == expected, "\(name)")
+      }
+    }
+    let again = files(
+      try await maker.make("one.test", as: "again", names: ["one.test", "a.test", "*.b.test"]))
+    let refusal = TLSError(
+      "\(again.certificate) is a second certificate of the same kind for one.test, a.test, *.b.test.")
+    #expect(throws: refusal) { try TLSServer(TLSConfiguration(files: [one, two, again])) }
+  }
+
   @Test func `the protocol is http 1.1, and a client without it is refused`() async throws {
     let pair = try TestCertificate.shared.get().files
     try await withTLS([pair]) { _, port in
@@ -168,6 +185,40 @@ struct TLSServerTests {
     #expect(seen.withLock { $0 } == [nil, "robot", "robot", "robot", "robot"])
   }
 
+  @Test(arguments: [2, 3])
+  func `a session does not resume after its client's authority was removed`(version: Int) async throws {
+    let maker = try CertificateMaker()
+    let authority = try await maker.make("Authority", as: "authority", isAuthority: true)
+    let other = try await maker.make("Other", as: "other", isAuthority: true)
+    let known = try await maker.make("robot", as: "known", issuer: authority)
+    let pair = files(try await maker.make("localhost", as: "server"))
+    let seen = Mutex<[String?]>([])
+    try await withTLS(
+      [pair], clientAuthorities: authority.certificate,
+      handler: { request in
+        let name = request.clientCertificate?.commonName
+        seen.withLock { $0.append(name) }
+        return try await echo(request)
+      }
+    ) { tls, port in
+      let session = try await connect(port) {
+        ($0.version, $0.certificate) = (version, (known.certificate, known.key))
+      }
+      let ticket = try #require(session.ticket)
+      func resume() async throws -> Bool {
+        try await connect(port) { ($0.version, $0.resumed) = (version, ticket) }.isResumed
+      }
+      #expect(try await resume())
+      try tls.prepareReload(TLSConfiguration(files: [pair], clientAuthorities: other.certificate))()
+      #expect(try await !resume())
+      try tls.prepareReload(TLSConfiguration(files: [pair]))()
+      #expect(try await !resume())
+      try tls.prepareReload(TLSConfiguration(files: [pair], clientAuthorities: authority.certificate))()
+      #expect(try await resume())
+    }
+    #expect(seen.withLock { $0 } == ["robot", "robot", nil, nil, "robot"])
+  }
+
   // MARK: Files
 
   @Test func `new files are used for new connections, and open ones continue`() async throws {
@@ -176,7 +227,9 @@ struct TLSServerTests {
     try await withTLS([pair]) { tls, port in
       let client = try await RawHTTPClient.run { try RawHTTPClient(port: port, tls: .init()) }
       _ = try await maker.make("second.test", as: "server")
-      try tls.prepareReload(TLSConfiguration(files: [pair]))()
+      let apply = try tls.prepareReload(TLSConfiguration(files: [pair]))
+      #expect(try await connect(port).serverCommonName == "first.test")
+      apply()
       #expect(try await connect(port).serverCommonName == "second.test")
       // A key of another certificate is refused, and the former pair stays.
       _ = try await maker.make("third.test", as: "third")
@@ -266,6 +319,33 @@ struct TLSServerTests {
         #expect(try await connect(port) { $0.version = version }.staple == nil)
       }
     }
+    // It is about one of two certificates.
+    let other = try await maker.make("localhost", as: "other", kind: .rsa)
+    let both = [TLSFiles(certificate: chain, key: leaf.key, staple: good), self.files(other)]
+    try await withTLS(both) { _, port in
+      for (cipher, isSent) in [
+        ("ECDHE-ECDSA-AES128-GCM-SHA256", true), ("ECDHE-RSA-AES128-GCM-SHA256", false),
+      ] {
+        let session = try await connect(port) {
+          ($0.version, $0.ciphers, $0.asksForStaple) = (2, cipher, true)
+        }
+        #expect((session.staple != nil) == isSent)
+      }
+    }
+    // It is valid for three days.
+    let later = Mutex<TimeInterval>(0)
+    let files = TLSFiles(certificate: chain, key: leaf.key, staple: good)
+    try await withTLS([files], now: { Date() + later.withLock { $0 } }) { tls, port in
+      for (days, isSent) in [(0.0, true), (2.9, true), (3.1, false)] {
+        later.withLock { $0 = days * 86_400 }
+        #expect((try await connect(port) { $0.asksForStaple = true }.staple != nil) == isSent, "\(days)")
+      }
+      #expect(throws: TLSError("The OCSP response in \(good) is out of date.")) {
+        try tls.prepareReload(TLSConfiguration(files: [files]))
+      }
+      later.withLock { $0 = 60 }
+      _ = try tls.prepareReload(TLSConfiguration(files: [files]))
+    }
     let revoked = try await staple("R")
     let refusal = TLSError("The OCSP response in \(revoked) says that the certificate is revoked or unknown.")
     #expect(throws: refusal) {
@@ -293,7 +373,7 @@ struct TLSServerTests {
 
   @Test func `a handshake that takes too long ends the connection`() async throws {
     let pair = try TestCertificate.shared.get().files
-    try await withTLS([pair], configure: { $0.limits.handshakeTime = .milliseconds(50) }) { _, port in
+    try await withTLS([pair], configure: { $0.limits.handshakeTime = .milliseconds(500) }) { _, port in
       for start: [UInt8] in [[], [22], [22, 3, 1, 2, 0, 1]] {
         try await RawHTTPClient.run {
           let client = try RawHTTPClient(port: port, tls: nil)

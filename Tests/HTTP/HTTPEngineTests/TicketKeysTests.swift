@@ -29,4 +29,22 @@ import Testing
     now.withLock { $0 += 10 * TicketKeys.period }
     #expect(find(second) == nil)
   }
+
+  @Test func `a ticket is refused two periods after its key was made, also between two renewals`() {
+    let now = Mutex<UInt64>(1000)
+    let keys = TicketKeys { now.withLock { $0 } }
+    func isKnown(_ key: TicketKeys.Key) -> Bool {
+      key.name.withUnsafeBufferPointer { keys.key(named: $0) != nil }
+    }
+    let first = keys.current()
+    // The next key is made late, so that it is still the newest one when the first one becomes invalid.
+    now.withLock { $0 += TicketKeys.period + TicketKeys.period / 2 }
+    let second = keys.current()
+    now.withLock { $0 += TicketKeys.period / 2 - 1 }
+    #expect(isKnown(first))
+    now.withLock { $0 += 1 }
+    #expect(keys.current().name == second.name)
+    #expect(!isKnown(first))
+    #expect(isKnown(second))
+  }
 }
