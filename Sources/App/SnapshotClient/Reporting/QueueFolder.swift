@@ -37,7 +37,7 @@ struct QueueFolder: Sendable {
     self.willDo = willDo
     let isFree: Bool
     do throws(SystemError) {
-      try Folder.createDurably(path)
+      try PrivateFolder.create(path)
       lock = try File(path + "/lock", .openOrCreate(mode: 0o600))
       isFree = try lock.tryLock()
       if isFree {
