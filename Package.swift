@@ -70,7 +70,7 @@ let http = group(
 let app = group(
   "Sources/App",
   [
-    .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "JSONText", "SystemIO"]),
+    .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "ZipArchive", "JSONText", "SystemIO"]),
     .target(name: "Repositories", dependencies: ["JSONText", "SystemIO"]),
     .target(
       name: "SnapshotClient",

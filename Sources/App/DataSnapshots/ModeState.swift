@@ -8,6 +8,8 @@ final class ModeState: Sendable {
     var stored: SnapshotMode.State
     /// The state forced for this launch, if any.
     var forced: SnapshotMode.State?
+    /// Whether the instance must not use the folder: another one does, or it was closed.
+    var isShut = false
     var active: ActiveSnapshot?
     var session = ReplaySession()
     var modules: [Module] = []
@@ -17,7 +19,7 @@ final class ModeState: Sendable {
       self.active = active
     }
 
-    var state: SnapshotMode.State { forced ?? stored }
+    var state: SnapshotMode.State { isShut ? .disabled : forced ?? stored }
   }
 
   /// How to process a call.

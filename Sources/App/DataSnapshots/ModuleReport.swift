@@ -44,6 +44,8 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
   public let redactions: [String]
   /// Whether recording is paused because the disk is full.
   public let isPaused: Bool
+  /// What was not recorded, and why.
+  public let dropped: [Manifest.Dropped]
 
   /// The values from which a report is made.
   struct Contents {
@@ -54,6 +56,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     var attachments: [String] = []
     var redactions: [String] = []
     var isPaused = false
+    var dropped: [Manifest.Dropped] = []
   }
 
   /// Compares `modules` with the recorded identifiers. `recordedName` returns the name under which an identifier is
@@ -80,6 +83,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     attachments = contents.attachments
     redactions = contents.redactions
     isPaused = contents.isPaused
+    dropped = contents.dropped
   }
 
   /// A plain-text table of the report.
@@ -92,6 +96,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
   ///
   ///     In no module: debug/ping
   ///     Attached: screenshot.png
+  ///     Dropped: news/video, 60 MB: too much waited for the disk
   ///     Not found: news/fed (nearest: news/feed)
   public var description: String {
     let source = snapshot.map { " Snapshot: \($0)." } ?? ""
@@ -109,6 +114,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     if isPaused { lines.append("Recording is paused: the disk is full.") }
     if !unassigned.isEmpty { lines.append("In no module: \(unassigned.joined(separator: ", "))") }
     if !attachments.isEmpty { lines.append("Attached: \(attachments.joined(separator: ", "))") }
+    lines += dropped.map(\.description)
     lines += misses.map { miss in
       let hint = miss.nearest.isEmpty ? "" : " (nearest: \(miss.nearest.joined(separator: ", ")))"
       return "Not found: \(miss.identifier.prefix(200))\(hint)"

@@ -22,6 +22,10 @@ extension SnapshotMode {
     /// The maximum number of bytes waiting to be written. If the disk is too slow, further data is dropped and an event
     /// is sent.
     public var waitingBytes = 64 << 20
+    /// When recorded data survives a crash of the app.
+    public var durability = Durability.asynchronous
+    /// What a second instance with the same folder does, such as that of an app extension.
+    public var sharing = Sharing.exclusive
     /// The launch arguments and environment, which can force a state for this launch.
     public var launch = Launch.current
     /// Returns the current time.
@@ -33,6 +37,36 @@ extension SnapshotMode {
     /// Creates a configuration for the running app and device, which keeps the latest recording of each identifier and
     /// ignores events.
     public init() {}
+  }
+
+  /// When recorded data survives a crash of the app.
+  ///
+  /// Data that was passed to `process` survives a crash or a kill of the app as soon as it is in the system's page cache,
+  /// redacted. A power failure can take the data of the last seconds; what remains is complete.
+  public enum Durability: Sendable, Hashable {
+    /// Shortly after `process` has returned: the calling thread neither redacts nor writes. This is for all users.
+    case asynchronous
+    /// Before `process` returns, for data of at most `bytes`; larger data as ``asynchronous``. The calling thread redacts
+    /// and writes, but does not wait for the disk. This is for beta builds: the data that crashes the app is kept.
+    case beforeReturn(upTo: Int = 1 << 20)
+
+    /// ``beforeReturn(upTo:)`` with a limit of 1 MiB.
+    public static let beforeReturn = Durability.beforeReturn()
+
+    func isSynchronous(_ count: Int) -> Bool {
+      if case .beforeReturn(let bytes) = self { count <= bytes } else { false }
+    }
+  }
+
+  /// What a second instance with the same folder does.
+  ///
+  /// A lock protects the folder. The system releases it when the process ends, also by a crash.
+  public enum Sharing: Sendable, Hashable {
+    /// It is disabled for its whole life, records and replays nothing, and sends ``Event/Kind/folderInUse``.
+    case exclusive
+    /// Each instance uses its own folder `processes/<name>`, named after the bundle identifier or the program, with a
+    /// number if the same program runs several times. State, recordings and snapshots are separate.
+    case perProcess
   }
 
   /// The launch arguments and environment, with which UI tests and Xcode schemes can force a state.

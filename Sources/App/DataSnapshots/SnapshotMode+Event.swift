@@ -26,6 +26,8 @@ extension SnapshotMode {
       case stateNotForced
       /// The state or the active snapshot of the last launch can't be read. The state is `disabled`.
       case stateNotRestored
+      /// Another instance uses the folder, so this one is disabled.
+      case folderInUse
       /// Files of an interrupted launch could not be removed, or a file among the recordings is not a recording.
       case leftover
     }

@@ -26,8 +26,8 @@ public import SystemIO
 ///
 ///     let manifest = try await mode.activate(bundle: zip)
 ///
-/// The state, the recordings and the active snapshot are stored in a folder and kept across launches. Only one instance
-/// may use a folder at a time. All methods can be called from any thread.
+/// The state, the recordings and the active snapshot are stored in a folder and kept across launches. One instance uses
+/// a folder at a time, which a lock ensures (``Configuration/sharing``). All methods can be called from any thread.
 public final class SnapshotMode: Sendable {
   /// How data that passes through is processed.
   public enum State: String, Sendable, CaseIterable, Codable {
@@ -40,42 +40,89 @@ public final class SnapshotMode: Sendable {
     case replaying
   }
 
-  private let configuration: Configuration
-  private let storage: Storage
-  private let redactor: Redactor
-  private let current: ModeState
-  private let recorder: Recorder
-  private let replayer: Replayer
-  private let worker: SnapshotWorker
+  let configuration: Configuration
+  let storage: Storage
+  let claim: FolderClaim
+  let redactor: Redactor
+  let current: ModeState
+  let recorder: Recorder
+  let replayer: Replayer
+  let worker: SnapshotWorker
   /// The queue that reads replayed data for `async` calls, so that they don't block the thread pool.
-  private let reader = WorkQueue("replays")
+  let reader = WorkQueue("replays")
+  private let background: BackgroundObserver
 
   /// Restores the state, the recordings and the active snapshot of the last launch from `folder`. The state of a new
-  /// folder is ``State/disabled``. The folder is created when there is something to store.
+  /// folder is ``State/disabled``. The folder is created when there is something to store. If another instance uses the
+  /// folder, this one is disabled, unless ``Configuration/sharing`` gives it a folder of its own.
   public init(folder: URL, configuration: Configuration = Configuration()) {
     self.configuration = configuration
-    storage = Storage(folder: folder.path)
+    switch configuration.sharing {
+    case .exclusive:
+      storage = Storage(folder: folder.path)
+      claim = FolderClaim(storage)
+    case .perProcess: (storage, claim) = FolderClaim.takeOwn(in: folder.path)
+    }
     redactor = Redactor(rules: configuration.redaction)
     let policies = Policies(configuration)
-    recorder = Recorder(storage, configuration, policies, redactor)
+    recorder = Recorder(storage, configuration, policies, redactor, claim)
     replayer = Replayer(recorder, configuration, policies, redactor)
     var core = ModeState.Core(stored: .disabled)
     var failure: (any Error)?
-    do { core = try .restored(from: storage) } catch { failure = error }
+    let isOwner = claim.take(isNeeded: false)
+    if isOwner {
+      do { core = try .restored(from: storage) } catch { failure = error }
+    }
+    core.isShut = !isOwner
     let word = configuration.launch.word
     core.forced = word.flatMap { State(rawValue: $0.lowercased()) }
     current = ModeState(core)
     worker = SnapshotWorker(storage, recorder, current, onEvent: configuration.onEvent)
+    background = BackgroundObserver { [recorder, current] change in
+      guard !current.read({ $0.isShut }) else { return }
+      let note = { @Sendable in recorder.noteEnd(isInGoodOrder: change != .toForeground) }
+      // After the notification of the end, the process may end.
+      if change == .end { recorder.queue.sync(note) } else { recorder.queue.async(note) }
+    }
+    if let word, core.forced == nil {
+      configuration.onEvent(.init(.stateNotForced, "‘\(word.prefix(100))’ is not a state"))
+    }
+    guard isOwner else {
+      tellInUse()
+      return
+    }
     if let failure {
       // Nothing is removed: unreadable files may be readable at the next launch.
       configuration.onEvent(.init(.stateNotRestored, "\(failure)"))
     } else {
       worker.removeLeftovers()
     }
-    if let word, core.forced == nil {
-      configuration.onEvent(.init(.stateNotForced, "‘\(word.prefix(100))’ is not a state"))
-    }
     recorder.start()
+    if core.state != .disabled { _ = own() }
+  }
+
+  /// Takes the folder before it is written, because it can have been missing at launch.
+  /// - Returns: `false` if this instance must not use it.
+  private func own() -> Bool {
+    guard !current.read({ $0.isShut }) else { return false }
+    if claim.take(isNeeded: true) { return true }
+    current.change { $0.isShut = true }
+    tellInUse()
+    return false
+  }
+
+  private func tellInUse() {
+    configuration.onEvent(
+      .init(.folderInUse, "another instance uses \(storage.folder), so this one is disabled"))
+  }
+
+  /// Whether another instance uses the folder, so that this one is disabled; also `true` after ``close()``.
+  public var isShut: Bool { current.read { $0.isShut } }
+
+  private func owning<Failure: Error>(_ failure: (SystemError) -> Failure) throws(Failure) {
+    guard own() else {
+      throw failure(SystemError(operation: "lock", path: storage.lock, code: EWOULDBLOCK))
+    }
   }
 
   /// How data that passes through is processed. A change applies to every later call. It is stored for the next launch
@@ -84,6 +131,8 @@ public final class SnapshotMode: Sendable {
   public var state: State {
     get { current.read { $0.state } }
     set {
+      if newValue != .disabled, !own() { return }
+      guard !isShut else { return }
       current.change { $0.stored = newValue }
       recorder.queue.async { [worker] in worker.saveMode() }
     }
@@ -98,8 +147,8 @@ public final class SnapshotMode: Sendable {
   /// Passes `data` through, under an identifier that is the same at every launch for the same kind of data, such as
   /// `news/feed?page=2`. The identifier is any text of up to 64 KiB.
   ///
-  /// This method never throws, and never waits until its data is written to the disk. The result depends on the
-  /// ``state``:
+  /// This method never throws, and never waits for the disk. ``Configuration/durability`` determines when the data
+  /// survives a crash of the app. The result depends on the ``state``:
   /// - ``State/disabled`` returns `data` immediately.
   /// - ``State/recording`` passes the bytes to a writer and returns `data`. The latest call of an identifier is kept,
   ///   or as many calls as its ``Policy`` specifies.
@@ -126,116 +175,19 @@ public final class SnapshotMode: Sendable {
     }
   }
 
-  // MARK: - Work that produces the data
-
-  /// Calls `work` and passes its data through as ``process(data:uniqueIdentifier:)`` does. While replaying, returns the
-  /// recorded data without calling `work`.
-  ///
-  ///     let data = try await mode.process("news/feed") { try await server.data(for: "/feed") }
-  ///
-  /// - Throws: any error of `work`, which is not recorded; ``MissingRecording`` if the policy is
-  ///   ``Policy/Missing/fail(_:)``.
-  public func process(_ uniqueIdentifier: String, _ work: () async throws -> Data) async throws -> Data {
-    if case .replay(let source) = current.makePath() {
-      switch await reader.run({ [replayer] in replayer.replay(uniqueIdentifier, from: source) }) {
-      case .recorded(let data): return data
-      case .failed(let error): throw error
-      case .live: return try await work()
-      }
-    }
-    let data = try await work()
-    record(data, uniqueIdentifier)
-    return data
-  }
-
-  /// The same for synchronous work.
-  public func process(_ uniqueIdentifier: String, _ work: () throws -> Data) throws -> Data {
-    if case .replay(let source) = current.makePath() {
-      switch replayer.replay(uniqueIdentifier, from: source) {
-      case .recorded(let data): return data
-      case .failed(let error): throw error
-      case .live: return try work()
-      }
-    }
-    let data = try work()
-    record(data, uniqueIdentifier)
-    return data
-  }
-
-  /// Calls `work` and records its result as JSON. While replaying, decodes the recorded value without calling `work`.
-  ///
-  ///     let feed = try await mode.process("news/feed", as: Feed.self) { try await server.feed() }
-  ///
-  /// Nothing is encoded while the state is ``State/disabled``. A value that can't be encoded is not recorded, which is
-  /// reported as ``Event/Kind/recordingRefused``.
-  /// - Parameters:
-  ///   - uniqueIdentifier: any text. It must be the same for the same data at every launch.
-  ///   - type: the type of the value.
-  ///   - encoder: the encoder of the recording. By default, a new one for each call.
-  ///   - decoder: the decoder of the recorded value. By default, a new one for each call.
-  ///   - work: returns the value.
-  /// - Throws: any error of `work`; `DecodingError` if the recording is not such a value, as with
-  ///   ``Policy/Missing/emptyData``; ``MissingRecording`` if the policy is ``Policy/Missing/fail(_:)``.
-  public func process<Value: Codable>(
-    _ uniqueIdentifier: String, as type: Value.Type, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,
-    _ work: () async throws -> Value
-  ) async throws -> Value {
-    if case .replay(let source) = current.makePath() {
-      switch await reader.run({ [replayer] in replayer.replay(uniqueIdentifier, from: source) }) {
-      case .recorded(let data): return try (decoder ?? JSONDecoder()).decode(type, from: data)
-      case .failed(let error): throw error
-      case .live: return try await work()
-      }
-    }
-    let value = try await work()
-    record(value, uniqueIdentifier, encoder)
-    return value
-  }
-
-  /// The same for synchronous work.
-  public func process<Value: Codable>(
-    _ uniqueIdentifier: String, as type: Value.Type, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,
-    _ work: () throws -> Value
-  ) throws -> Value {
-    if case .replay(let source) = current.makePath() {
-      switch replayer.replay(uniqueIdentifier, from: source) {
-      case .recorded(let data): return try (decoder ?? JSONDecoder()).decode(type, from: data)
-      case .failed(let error): throw error
-      case .live: return try work()
-      }
-    }
-    let value = try work()
-    record(value, uniqueIdentifier, encoder)
-    return value
-  }
-
-  /// Checks the state again, because it can have changed while the work ran.
-  private func record(_ data: Data, _ identifier: String) {
-    if case .record = current.makePath() { recorder.record(data, as: identifier) }
-  }
-
-  private func record(_ value: some Encodable, _ identifier: String, _ encoder: JSONEncoder?) {
-    guard case .record = current.makePath() else { return }
-    do {
-      recorder.record(try (encoder ?? JSONEncoder()).encode(value), as: identifier)
-    } catch {
-      configuration.onEvent(
-        .init(.recordingRefused, identifier: identifier, "it can't be encoded as JSON: \(error)"))
-    }
-  }
-
   // MARK: - Recordings
 
   /// Returns when all data recorded and all states set before the call are on the disk.
-  public func flush() async { await recorder.queue.run {} }
+  public func flush() async { await recorder.flush() }
 
   /// Blocks the calling thread until all data recorded and all states set before the call are on the disk. Use it at
   /// the end of a process, when nothing can await ``flush()``.
   @available(*, noasync, message: "Await flush()")
-  public func flushSynchronously() { recorder.queue.sync {} }
+  public func flushSynchronously() { recorder.flushSynchronously() }
 
-  /// Removes all recordings and attachments. Keeps the active snapshot.
+  /// Removes all recordings and attachments, also those of the previous run. Keeps the active snapshot.
   public func clear() async throws(SystemError) {
+    try owning { $0 }
     try await recorder.queue.run { [self] () throws(SystemError) in try recorder.clear() }
   }
 
@@ -258,7 +210,7 @@ public final class SnapshotMode: Sendable {
         .init(
           .recordingRefused, identifier: "attachments/" + name, "this is not a valid name of an attachment"))
     }
-    recorder.attach(data, as: name)
+    if own() { recorder.attach(data, as: name) }
   }
 
   /// The attachments of the active snapshot: files by their names below `attachments/`. The files are read-only for the
@@ -321,6 +273,7 @@ public final class SnapshotMode: Sendable {
       }
     }
     contents.isPaused = recorder.isPaused
+    contents.dropped = state == .replaying ? active?.manifest.dropped ?? [] : recorder.dropped
     contents.misses = session.misses
     return ModuleReport(state: state, modules: modules, contents, as: redactor.redact(identifier:))
   }
@@ -333,6 +286,7 @@ public final class SnapshotMode: Sendable {
   /// It contains everything recorded and attached before the call. Recording continues meanwhile. The file is written
   /// atomically: it is either complete or absent.
   /// - Parameters:
+  ///   - run: the current recordings, or those of the ``previousRun``.
   ///   - report: the bug report to which the snapshot belongs, if it is known already.
   ///   - note: what the user wrote, as plain text of at most 32 KiB in UTF-8.
   ///   - fields: further descriptions by name: at most 32, names of at most 128 bytes, values of at most 16 KiB.
@@ -340,12 +294,14 @@ public final class SnapshotMode: Sendable {
   ///
   /// Note and fields are stored in the manifest unchanged: redaction rules do not apply to them.
   public func makeSnapshot(
-    report: ReportID? = nil, note: String? = nil, fields: [String: String] = [:], to zip: URL
+    of run: Run = .current, report: ReportID? = nil, note: String? = nil, fields: [String: String] = [:],
+    to zip: URL
   ) async throws(BundleError) -> SnapshotBundle.Packed {
+    try owning(BundleError.system)
     let unfilled = Manifest(
       id: SnapshotID(), createdAt: configuration.clock(), application: configuration.application,
       device: configuration.device, report: report, modules: redactedModules, note: note, fields: fields)
-    return try await worker.makeSnapshot(unfilled, to: zip)
+    return try await worker.makeSnapshot(of: run, unfilled, to: zip)
   }
 
   /// Verifies the whole bundle at `zip`, unpacks it, and replays it from now on, including after the next launch.
@@ -357,12 +313,14 @@ public final class SnapshotMode: Sendable {
   /// - Returns: the manifest of the bundle.
   @discardableResult
   public func activate(bundle zip: URL) async throws(BundleError) -> Manifest {
-    try await worker.activate(zip)
+    try owning(BundleError.system)
+    return try await worker.activate(zip)
   }
 
   /// Stops replaying the active snapshot and removes it. A stored state of ``State/replaying`` becomes
   /// ``State/disabled``. If this method throws, nothing has changed.
   public func deactivate() async throws(SystemError) {
+    try owning { $0 }
     try await worker.deactivate()
   }
 }

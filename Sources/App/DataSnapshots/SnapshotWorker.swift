@@ -23,19 +23,20 @@ final class SnapshotWorker: Sendable {
 
   /// Packs all recordings into a bundle. `unfilled` is its manifest without the recordings and applied redaction rules.
   func makeSnapshot(
-    _ unfilled: Manifest, to zip: URL
+    of run: SnapshotMode.Run, _ unfilled: Manifest, to zip: URL
   ) async throws(BundleError) -> SnapshotBundle.Packed {
     try await queue.run { [self] () throws(BundleError) in
       let folder = storage.frozen + "/\(unfilled.id)"
       defer { remove(folder) }
       let frozen: RecordingStore.Frozen
       do throws(SystemError) {
-        frozen = try recorder.queue.sync { () throws(SystemError) in try recorder.freeze(into: folder) }
+        frozen = try recorder.queue.sync { () throws(SystemError) in try recorder.freeze(run, into: folder) }
       } catch {
         throw .system(error)
       }
       var manifest = unfilled
       manifest.redactions = frozen.redactions
+      manifest.dropped = frozen.dropped
       return try SnapshotBundle.pack(
         frozen.sources, attachments: frozen.attachments, describedBy: manifest, to: zip)
     }
@@ -115,6 +116,7 @@ final class SnapshotWorker: Sendable {
       for folder in frozen + snapshots { remove(folder) }
     }
     recorder.queue.async { [self] in
+      remove(storage.previous + ".staged")
       for folder in [storage.folder, storage.identifiers] {
         for name in entries(of: folder) where name.hasSuffix(".staged") { remove(folder + "/" + name) }
       }

@@ -10,7 +10,12 @@ import SystemIO
 ///     identifiers/<name>        an identifier that is too long to be encoded in a file name
 ///     attachments/<name>        an attachment
 ///     redactions.json           the redaction rules that were applied to the files
-///     recording.staged          a recording or attachment that is being written
+///     dropped.json              what was not recorded, and why
+///     journal/<n>               what was recorded and is not in a file of its own yet
+///     <uuid>.staged             a recording or attachment that is being written
+///     run.json                  when the run began that records, and when it ended
+///     previous/                 the same files of the run before, as hard links
+///     lock                      held by the instance that uses the folder
 ///     snapshots/<uuid>/         the active snapshot, unpacked
 ///     frozen/<uuid>/            links to recordings that are being packed
 ///
@@ -23,7 +28,11 @@ struct Storage: Sendable {
   var identifiers: String { folder + "/identifiers" }
   var attachments: String { folder + "/attachments" }
   var redactions: String { folder + "/redactions.json" }
-  var staged: String { folder + "/recording.staged" }
+  var dropped: String { folder + "/dropped.json" }
+  var journal: String { folder + "/journal" }
+  var run: String { folder + "/run.json" }
+  var previous: String { folder + "/previous" }
+  var lock: String { folder + "/lock" }
   var snapshots: String { folder + "/snapshots" }
   var frozen: String { folder + "/frozen" }
 
@@ -74,7 +83,7 @@ struct Storage: Sendable {
   }
 
   private func put(_ data: Data, at path: String, _ time: Date) throws(SystemError) {
-    try Folder.removeIfPresent(staged)
+    let staged = "\(folder)/\(SnapshotID()).staged"
     do {
       let file = try File(staged, .create(mode: 0o600))
       try unsafe data.withUnsafeBytes { bytes in
@@ -84,7 +93,7 @@ struct Storage: Sendable {
       try file.synchronize()
       try Folder.replace(path, with: staged)
     } catch {
-      // The first error is thrown. The next recording removes the staged file.
+      // The first error is thrown. The next launch removes the staged file.
       do { try Folder.removeIfPresent(staged) } catch {}
       throw error
     }

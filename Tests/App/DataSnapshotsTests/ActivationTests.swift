@@ -279,6 +279,7 @@ struct ActivationTests {
       #expect(seen == ["version 0"] || seen == ["version 1"])
       _ = try await next.makeSnapshot(to: app.temporary.file("a.zip"))
       #expect(try app.names(in: "snapshots").count == 1)
+      await next.close()
     }
     #expect(app.events.all.isEmpty)
   }

@@ -183,11 +183,12 @@ import Testing
     await observer.value
 
     #expect(try Self.version(mode) == Self.versions)
-    #expect(try Self.version(app.launch()) == Self.versions)
-    try await mode.deactivate()
-    mode.state = .replaying
+    let next = app.launch()
+    #expect(try Self.version(next) == Self.versions)
+    try await next.deactivate()
+    next.state = .replaying
     for identifier in Self.identifiers {
-      let lines = mode.process("none", identifier).split(separator: "\n")
+      let lines = next.process("none", identifier).split(separator: "\n")
       #expect(lines.count == 100 && Set(lines).count == 1 && lines[0].hasPrefix("live \(identifier) "))
     }
     let (made, refused) = (tally.made.load(ordering: .relaxed), tally.refused.load(ordering: .relaxed))

@@ -18,7 +18,7 @@ struct FullDiskTests {
 
   private var storage: URL { disk.file("storage") }
 
-  private func launch() -> SnapshotMode { SnapshotMode(folder: storage, configuration: app.configuration) }
+  private func launch() -> SnapshotMode { app.launch(folder: storage) }
 
   private static func page(_ number: Int, count: Int = 100_000) -> Data {
     Data(repeating: UInt8(number), count: count)
@@ -54,14 +54,6 @@ struct FullDiskTests {
     await mode.flush()
     #expect(try recordings() == kept)
 
-    // The next launch finds and replays the existing recordings.
-    let next = launch()
-    next.state = .replaying
-    for name in kept {
-      let live = Self.page(50)
-      #expect(next.process(data: live, uniqueIdentifier: name) == Self.page(try #require(Int(name))))
-    }
-
     try disk.empty()
     _ = mode.process(data: Self.page(20), uniqueIdentifier: "20")
     await mode.flush()
@@ -69,6 +61,14 @@ struct FullDiskTests {
     #expect(app.events.all.last?.reason.contains("\(20 - kept.count + 1) were not kept") == true)
     #expect(try recordings() == (kept + ["20"]).sorted())
     #expect(!(await mode.report().isPaused))
+
+    // The next launch finds and replays the existing recordings.
+    let next = launch()
+    next.state = .replaying
+    for name in kept {
+      let live = Self.page(50)
+      #expect(next.process(data: live, uniqueIdentifier: name) == Self.page(try #require(Int(name))))
+    }
   }
 
   @Test func `a recording that needs most of the disk is stored as soon as there is room`() async throws {
@@ -101,10 +101,11 @@ struct FullDiskTests {
     await mode.flush()
     #expect(mode.state == .replaying)
     #expect(app.events.kinds == [.stateNotSaved])
-    #expect(launch().state == .recording)
+    let next = launch()
+    #expect(next.state == .recording)
     try disk.empty()
-    mode.state = .disabled
-    await mode.flush()
+    next.state = .disabled
+    await next.flush()
     #expect(launch().state == .disabled)
   }
 

@@ -56,8 +56,9 @@ struct LaunchTests {
     await forced.flush()
     #expect(app.launch().state == .disabled)
 
-    let manifest = try await forced.activate(bundle: try app.bundle("one", ["a": "theirs"]))
-    #expect(forced.state == .recording && forced.activeManifest == manifest)
+    let again = launch(["-DataSnapshotsState", "recording"])
+    let manifest = try await again.activate(bundle: try app.bundle("one", ["a": "theirs"]))
+    #expect(again.state == .recording && again.activeManifest == manifest)
     let replaying = launch([], "replaying")
     #expect(replaying.process("live", "a") == "theirs")
     try await replaying.deactivate()

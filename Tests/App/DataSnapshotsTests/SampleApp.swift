@@ -4,11 +4,13 @@ import SnapshotFormat
 import Synchronization
 import SystemIO
 import TestSupport
+import Testing
 
 /// An app with its own folder that can be launched repeatedly.
 struct SampleApp {
   let temporary: TemporaryFolder
   let events = EventLog()
+  private let running = Running()
   var configuration = SnapshotMode.Configuration()
 
   /// The folder of the recordings.
@@ -27,8 +29,32 @@ struct SampleApp {
     }
   }
 
-  /// Creates a new instance with the same folder.
-  func launch() -> SnapshotMode { SnapshotMode(folder: storage, configuration: configuration) }
+  /// Creates a new instance with the same folder. The one before is closed.
+  func launch(folder: URL? = nil) -> SnapshotMode {
+    running.mode.withLock { $0.take() }?.closeSynchronously()
+    let mode = SnapshotMode(folder: folder ?? storage, configuration: configuration)
+    running.mode.withLock { $0 = mode }
+    return mode
+  }
+
+  /// The next launch finds the folder as it is when the app is killed now.
+  func crash() {
+    let (folder, copy) = (storage.path, temporary.file("crashed").path)
+    guard let mode = running.mode.withLock({ $0.take() }) else { return }
+    mode.flushSynchronously()
+    do {
+      // What the instance writes from now on is lost.
+      try Folder.replace(copy, with: folder)
+      mode.closeSynchronously()
+      try Folder.removeTree(folder)
+      try Folder.replace(folder, with: copy)
+    } catch {
+      Issue.record(error)
+    }
+  }
+
+  /// The names of redaction rules.
+  static func names(of rules: [RedactionRule]) -> [String] { rules.map(\.name) }
 
   /// Makes a bundle with these recordings.
   func bundle(_ name: String, _ recordings: [String: String]) throws -> URL {
@@ -51,6 +77,11 @@ struct SampleApp {
     let path = storage.appending(path: folder).path
     return try Folder.exists(path) ? try Folder.entries(path) : []
   }
+}
+
+/// The instance that uses the folder.
+private final class Running: Sendable {
+  let mode = Mutex<SnapshotMode?>(nil)
 }
 
 /// Collects events from any thread.

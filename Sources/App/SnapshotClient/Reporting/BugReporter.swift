@@ -14,7 +14,7 @@ public import SnapshotFormat
 /// It can be used from many tasks at once.
 public struct BugReporter: Sendable {
   /// Packs the current recordings into a bundle at the URL, a free path in an existing folder, and returns a
-  /// description of the bundle; `SnapshotMode.makeSnapshot(report:note:fields:to:)` does that. The manifest must have
+  /// description of the bundle; `SnapshotMode.makeSnapshot(of:report:note:fields:to:)` does that. The manifest must have
   /// a new UUID each time. The errors of a freezer are reported as ``ReportingError/notFrozen(_:)`` by
   /// ``attach(report:note:fields:)``.
   public typealias Freezer =

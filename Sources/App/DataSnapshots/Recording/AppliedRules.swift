@@ -1,0 +1,114 @@
+import Foundation
+import SnapshotFormat
+import Synchronization
+import SystemIO
+
+/// Knows which redaction rules were applied to the files, and applies new ones. ``note(for:)`` can be used from any
+/// thread, everything else only on the recorder's queue.
+final class AppliedRules: Sendable {
+  private let storage: Storage
+  private let redactor: Redactor
+  private let onEvent: @Sendable (SnapshotMode.Event) -> Void
+  private let known = Mutex<RedactionNotes?>(nil)
+
+  init(_ storage: Storage, _ redactor: Redactor, onEvent: @escaping @Sendable (SnapshotMode.Event) -> Void) {
+    self.storage = storage
+    self.redactor = redactor
+    self.onEvent = onEvent
+  }
+
+  /// The names of the rules that were applied to the recordings.
+  var ran: [String] { known.withLock { restored(&$0).ran } }
+
+  /// The names of the rules that were applied to the recordings in another folder.
+  static func ran(in storage: Storage) -> [String] {
+    do { return try RedactionNotes.restored(from: storage).ran } catch { return [] }
+  }
+
+  /// Forgets the rules, because all files are removed.
+  func forget() { known.withLock { $0 = nil } }
+
+  /// Notes the rules that apply to data with `identifier`. Called before the redacted data is written.
+  func note(for identifier: String) throws {
+    guard !redactor.rules.isEmpty else { return }
+    let names = redactor.names(for: identifier)
+    try known.withLock { known in
+      var changed = restored(&known)
+      changed.note(names, of: redactor.rules.map(\.name))
+      guard changed != known else { return }
+      try changed.save(in: storage)
+      known = changed
+    }
+  }
+
+  /// If they can't be read, every rule counts as new.
+  private func restored(_ known: inout RedactionNotes?) -> RedactionNotes {
+    if let known { return known }
+    let notes: RedactionNotes
+    do { notes = try RedactionNotes.restored(from: storage) } catch { notes = RedactionNotes() }
+    known = notes
+    return notes
+  }
+
+  // MARK: - New rules
+
+  /// Applies rules that are new since the last launch to the files in all `folders`. Removes recordings and attachments
+  /// to which a rule can't be applied.
+  /// - Returns: whether files may have changed.
+  func applyNew(to folders: [Storage]) throws -> Bool {
+    let configured = redactor.rules.map(\.name)
+    let notes = known.withLock { restored(&$0) }
+    guard configured != notes.configured else { return false }
+    let added = Redactor(rules: redactor.rules.filter { !Set(notes.configured).contains($0.name) })
+    var (ran, isEmpty): ([String], Bool) = ([], true)
+    for folder in folders {
+      let (recordings, attachments) = (try folder.list { _ in }, try folder.listAttachments())
+      isEmpty = isEmpty && recordings.isEmpty && attachments.isEmpty
+      guard !added.rules.isEmpty else { continue }
+      for recording in recordings {
+        ran += added.names(for: recording.identifier)
+        try redact(recording, in: folder, with: added)
+      }
+      for name in attachments {
+        ran += added.names(for: "attachments/" + name)
+        try redact(attachment: name, in: folder, with: added)
+      }
+    }
+    guard !isEmpty else { return false }
+    var changed = notes
+    changed.note(ran, of: configured)
+    try changed.save(in: storage)
+    known.withLock { $0 = changed }
+    return true
+  }
+
+  private func redact(_ recording: Storage.Recording, in storage: Storage, with redactor: Redactor) throws {
+    guard let data = try storage.read(recording.name) else { return }
+    do {
+      let left = try redactor.redact(data, as: recording.identifier)
+      let identifier = redactor.redact(identifier: recording.identifier)
+      guard left != data || identifier != recording.identifier else { return }
+      var name = RecordingName(identifier)
+      if let call = recording.name.call { name = RecordingName(name, call: call) }
+      _ = try storage.write(left, as: identifier, name, at: recording.recordedAt)
+      if name != recording.name { try storage.remove(recording.name, isLast: true) }
+    } catch let failure as Redactor.Failure {
+      onEvent(.init(.redactionFailed, identifier: recording.identifier, "\(failure)"))
+      try storage.remove(recording.name, isLast: false)
+    }
+  }
+
+  private func redact(attachment name: String, in storage: Storage, with redactor: Redactor) throws {
+    let path = storage.attachments + "/" + name
+    do {
+      let file = try File(path)
+      let time = Date(timeIntervalSince1970: Double(try file.modifiedAt) / 1000)
+      let data = Data(try file.read(upTo: Int(file.size), at: 0))
+      let left = try redactor.redact(data, as: "attachments/" + name)
+      if left != data { try storage.write(left, asAttachment: name, at: time) }
+    } catch let failure as Redactor.Failure {
+      onEvent(.init(.redactionFailed, identifier: "attachments/" + name, "\(failure)"))
+      try Folder.removeIfPresent(path)
+    }
+  }
+}

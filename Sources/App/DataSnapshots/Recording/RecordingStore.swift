@@ -1,0 +1,370 @@
+import Foundation
+import SnapshotFormat
+import Synchronization
+import SystemIO
+
+/// Stores recordings and attachments. Redacts them before writing and enforces the limits.
+///
+/// ``prepare(_:)``, ``drop(_:_:_:)``, ``data(for:in:)`` and ``identifiers`` can be used from any thread, everything else
+/// only on the recorder's queue.
+final class RecordingStore: Sendable {
+  private struct Refused: Error {
+    let why: Manifest.Dropped.Reason
+    let reason: String
+  }
+
+  private let storage: Storage
+  private let configuration: SnapshotMode.Configuration
+  private let redactor: Redactor
+  private let rules: AppliedRules
+  private let drops: DroppedTable
+  private let runs: RunFolder
+  private let pause: DiskPause
+  private let recorded = Mutex<RecordingIndex?>(nil)
+
+  init(_ storage: Storage, _ configuration: SnapshotMode.Configuration, _ redactor: Redactor) {
+    self.storage = storage
+    self.configuration = configuration
+    self.redactor = redactor
+    rules = AppliedRules(storage, redactor, onEvent: configuration.onEvent)
+    drops = DroppedTable(storage)
+    runs = RunFolder(storage)
+    pause = DiskPause(storage.folder)
+  }
+
+  /// Stores what the last run left in `journal`, applies new redaction rules to existing files, sets the recordings of
+  /// the last run aside, then removes those that exceed the limits. Called once at launch.
+  func start(_ journal: RecordingJournal) {
+    do {
+      var hasRecovered = false
+      try journal.recover { record in
+        hasRecovered = true
+        recover(record)
+      }
+      if try rules.applyNew(to: [storage, runs.previousStorage]) { forgetIndex() }
+      try runs.setAside(storage.list { _ in }, hasRecovered: hasRecovered)
+      try removeOutdated()
+      try makeRoom(for: 0, as: nil)
+    } catch {
+      // A failure is reported when something is recorded or replayed.
+    }
+  }
+
+  // MARK: - Preparing
+
+  /// Redacts `item`.
+  /// - Returns: `nil` if it can't be stored, which was reported.
+  func prepare(_ item: Item) -> Ready? {
+    if pause.passesOver() {
+      note(Drop(.diskFull, item.identifier, item.data.count))
+      return nil
+    }
+    do {
+      let data = try redactor.redact(item.data, as: item.identifier)
+      guard data.count <= configuration.limits.totalBytes else {
+        throw Refused(
+          why: .tooLarge,
+          reason: "it has \(data.count) bytes after redaction, more than the limit in total")
+      }
+      let name = item.key.kind == .recording ? redactor.redact(identifier: item.key.name) : item.key.name
+      guard name.utf8.count <= Manifest.Limits.default.identifierLength else {
+        throw Refused(why: .identifierTooLong, reason: "the identifier is too long after redaction")
+      }
+      try rules.note(for: item.identifier)
+      let record = JournalRecord(
+        kind: item.key.kind, name: name, retention: item.retention, time: item.time, data: data)
+      return Ready(record: record, identifier: item.identifier, charge: item.data.count)
+    } catch {
+      report(error, item.identifier, item.data.count)
+      return nil
+    }
+  }
+
+  /// Notes and reports that something is not stored.
+  func drop(_ drop: Drop, _ kind: SnapshotMode.Event.Kind, _ reason: String) {
+    note(drop)
+    tell(kind, drop.identifier, reason)
+  }
+
+  private func note(_ drop: Drop) {
+    drops.add(drop.reason, redactor.redact(identifier: drop.identifier), drop.bytes)
+  }
+
+  private func report(_ error: any Error, _ identifier: String, _ bytes: Int) {
+    switch error {
+    case let failure as Redactor.Failure:
+      drop(Drop(.notRedacted, identifier, bytes), .redactionFailed, "\(failure)")
+    case let refused as Refused:
+      drop(Drop(refused.why, identifier, bytes), .recordingRefused, refused.reason)
+    case let error as SystemError where error.isOutOfSpace:
+      note(Drop(.diskFull, identifier, bytes))
+      if pause.begin(needing: bytes) {
+        tell(.recordingPaused, identifier, "nothing is recorded until the disk has free space: \(error)")
+      }
+    default:
+      drop(Drop(.unwritable, identifier, bytes), .recordingFailed, "\(error)")
+    }
+  }
+
+  // MARK: - Writing
+
+  /// Writes `ready`, or reports as an event why it can't be written. Calls `settle` when the journal is no longer
+  /// needed.
+  func write(_ ready: Ready, settle: () -> Void) {
+    var isSettled = false
+    func settleOnce() {
+      if !isSettled { settle() }
+      isSettled = true
+    }
+    defer { settleOnce() }
+    do {
+      do {
+        try store(ready.record)
+      } catch let error as SystemError where error.isOutOfSpace && ready.segment != nil {
+        // The journal may use the space that the file needs.
+        settleOnce()
+        try store(ready.record)
+      }
+      if let count = pause.end() {
+        tell(.recordingResumed, "the disk has free space again; \(count) were not kept meanwhile")
+      }
+      if ready.record.retention == .latest { drops.remove(ready.record.identifier) }
+    } catch {
+      report(error, ready.identifier, ready.charge)
+    }
+  }
+
+  private func store(_ record: JournalRecord) throws {
+    try runs.begin(at: record.time)
+    switch record.kind {
+    case .recording: try storeRecording(record)
+    case .attachment: try storeAttachment(record)
+    }
+  }
+
+  private func storeRecording(_ record: JournalRecord) throws {
+    let stem = RecordingName(record.name)
+    let name = try record.retention == .latest ? stem : withIndex { $0.nextCall(of: stem) }
+    try makeRoom(for: Int64(record.data.count), as: name)
+    if try storage.write(record.data, as: record.name, name, at: record.time) { forgetIndex() }
+    runs.release(name)
+    let recording = Storage.Recording(
+      identifier: record.name, name: name, size: Int64(record.data.count), recordedAt: record.time)
+    let calls = try withIndex { recorded in
+      recorded.put(recording)
+      return recorded.calls(of: name)
+    }
+    switch record.retention {
+    case .latest:
+      for call in calls where call != name { try remove(call) }
+    case .history(let limit):
+      for call in calls.dropLast(max(limit, 1)) { try remove(call) }
+    }
+  }
+
+  private func storeAttachment(_ record: JournalRecord) throws {
+    let names = try storage.listAttachments()
+    guard
+      names.count < configuration.limits.attachments
+        || names.contains(where: { $0.lowercased() == record.name.lowercased() })
+    else { throw Refused(why: .limit, reason: "there are \(names.count) attachments already") }
+    try storage.write(record.data, asAttachment: record.name, at: record.time)
+  }
+
+  private func remove(_ name: RecordingName) throws(SystemError) {
+    let isLast = try withIndex { recorded in
+      recorded.remove(name)
+      return recorded.calls(of: name).isEmpty
+    }
+    try storage.remove(name, isLast: isLast)
+    runs.release(name)
+  }
+
+  /// Stores a record of the last run, unless it had been stored when the run ended.
+  private func recover(_ record: JournalRecord) {
+    do {
+      let stem = RecordingName(record.name)
+      let milliseconds = (record.time.timeIntervalSince1970 * 1000).rounded()
+      let isStored =
+        try record.kind == .recording
+        && storage.list { _ in }.contains { recording in
+          guard recording.name.stem == stem.stem else { return false }
+          let time = (recording.recordedAt.timeIntervalSince1970 * 1000).rounded()
+          // Within a millisecond, the order in the journal decides.
+          if record.retention == .latest { return time > milliseconds }
+          return try time == milliseconds && storage.read(recording.name) == record.data
+        }
+      if !isStored { try store(record) }
+    } catch {
+      report(error, record.identifier, record.data.count)
+    }
+  }
+
+  /// Saves what was dropped, if it has changed.
+  func saveDropped() { drops.save() }
+
+  /// What was not recorded, and why.
+  var dropped: [Manifest.Dropped] { drops.all }
+
+  // MARK: - Runs
+
+  /// The run before this one, if its recordings are kept.
+  var previousRun: SnapshotMode.PreviousRun? { runs.previous }
+
+  /// Removes what is kept of the run before this one.
+  func discardPreviousRun() throws(SystemError) { try runs.discard() }
+
+  /// Notes whether this run would end in good order if it ended now.
+  func noteEnd(isInGoodOrder: Bool) {
+    do {
+      try runs.noteEnd(at: isInGoodOrder ? configuration.clock() : nil)
+    } catch {
+      tell(.stateNotSaved, "\(error)")
+    }
+  }
+
+  // MARK: - Reading
+
+  /// Returns the bytes of the next call of `identifier` in `session`.
+  func data(for identifier: String, in session: ReplaySession) throws(ReplayProblem) -> Data {
+    let name = RecordingName(redactor.redact(identifier: identifier))
+    do {
+      let calls = try withIndex { $0.calls(of: name) }
+      if !calls.isEmpty, let data = try storage.read(calls[session.next(identifier, of: calls.count)]) {
+        return data
+      }
+    } catch {
+      throw .unreadable("\(error)")
+    }
+    throw .missing
+  }
+
+  /// All recorded identifiers, in no particular order. Empty if the recordings can't be read.
+  var identifiers: [String] {
+    do { return try withIndex { $0.identifiers } } catch { return [] }
+  }
+
+  /// Returns all recordings, read from the folder.
+  func list() throws(SystemError) -> [Storage.Recording] {
+    try removeOutdated()
+    let found = try storage.list { name in
+      tell(.leftover, "recordings/\(name) is not a recording; it is ignored")
+    }
+    // Another process may have changed the folder.
+    if try withIndex({ !$0.holds(found) }) { forgetIndex() }
+    return found
+  }
+
+  /// Creates hard links to the recordings and attachments of `run` in a new folder, which later recordings don't
+  /// change.
+  func freeze(_ run: SnapshotMode.Run, into folder: String) throws(SystemError) -> Frozen {
+    try Folder.create(folder + "/recordings")
+    try Folder.create(folder + "/attachments")
+    let source = run == .current ? storage : runs.previousStorage
+    var frozen = Frozen()
+    for recording in try run == .current ? list() : source.list(stray: { _ in }) {
+      let path = folder + "/recordings/\(recording.name)"
+      try Folder.link(source.recordings + "/\(recording.name)", as: path)
+      frozen.sources.append(
+        .init(
+          identifier: recording.identifier, file: URL(filePath: path), recordedAt: recording.recordedAt,
+          call: recording.name.call))
+    }
+    for name in try source.listAttachments() {
+      let path = folder + "/attachments/" + name
+      try Folder.link(source.attachments + "/" + name, as: path)
+      frozen.attachments.append(.init(name: name, file: URL(filePath: path)))
+    }
+    frozen.redactions = run == .current ? rules.ran : AppliedRules.ran(in: source)
+    frozen.dropped = run == .current ? drops.all : DroppedTable.load(source)
+    return frozen
+  }
+
+  /// Removes all recordings and attachments, also those of the previous run.
+  func clear() throws(SystemError) {
+    defer { forgetIndex() }
+    rules.forget()
+    try storage.removeRecordings()
+    try drops.clear()
+    try runs.discard()
+  }
+
+  /// Calls `body` with the index, which it can change. Reads the folder first if there is no index.
+  private func withIndex<Value>(_ body: (inout RecordingIndex) -> Value) throws(SystemError) -> Value {
+    try recorded.withLock { recorded throws(SystemError) in
+      var loaded: RecordingIndex
+      if let known = recorded.take() {
+        loaded = known
+      } else {
+        loaded = RecordingIndex(try storage.list { _ in })
+      }
+      defer { recorded = loaded }
+      return body(&loaded)
+    }
+  }
+
+  /// Discards the index, so that the folder is read again.
+  private func forgetIndex() { recorded.withLock { $0 = nil } }
+
+  // MARK: - Limits
+
+  /// Removes the oldest recordings, also of the previous run, until one of `size` bytes fits within the limits. The new
+  /// recording replaces the one called `name`, if there is one.
+  private func makeRoom(for size: Int64, as name: RecordingName?) throws(SystemError) {
+    try removeOutdated()
+    let limits = configuration.limits
+    let added = name == nil ? 0 : 1
+    try removeOldest(.limit, "the limit of all recordings was reached") { recorded in
+      let replaced = name.map { runs.isShared($0) ? 0 : recorded.size(of: $0) } ?? 0
+      let isReplacing = name.map { recorded.calls(of: $0).contains($0) } ?? false
+      if recorded.count + (isReplacing ? 0 : added) > max(limits.recordings, 1) { return .ofThisRun }
+      return recorded.bytes - replaced + size + runs.heldBytes > limits.totalBytes ? .ofAnyRun : nil
+    }
+  }
+
+  /// Removes the recordings that exceed the maximum age.
+  private func removeOutdated() throws(SystemError) {
+    let earliest = configuration.clock().addingTimeInterval(-configuration.limits.age)
+    try removeOldest(.age, "they were too old") { recorded in
+      if let held = runs.oldestHeld, held < earliest { return .ofAnyRun }
+      return recorded.oldest.map { $0.recordedAt < earliest } ?? false ? .ofThisRun : nil
+    }
+  }
+
+  private enum Excess { case ofThisRun, ofAnyRun }
+
+  private func removeOldest(
+    _ why: Manifest.Dropped.Reason, _ reason: String, while excess: (inout RecordingIndex) -> Excess?
+  ) throws(SystemError) {
+    var count = 0
+    defer {
+      if count > 0 { tell(.recordingsRemoved, "the \(count) oldest recordings were removed: \(reason)") }
+    }
+    while let (excess, oldest) = try withIndex({ recorded in excess(&recorded).map { ($0, recorded.oldest) } }
+    ) {
+      if excess == .ofAnyRun, let held = runs.oldestHeld, oldest.map({ held <= $0.recordedAt }) ?? true {
+        try runs.removeOldestHeld()
+      } else if let oldest {
+        try remove(oldest.name)
+        drops.add(why, oldest.identifier, oldest.size)
+      } else {
+        return
+      }
+      count += 1
+    }
+  }
+
+  /// Whether recording is paused until the disk has free space.
+  var isPaused: Bool { pause.isActive }
+
+  /// The names of the redaction rules that were applied to the recordings.
+  var redactions: [String] { rules.ran }
+
+  private func tell(_ kind: SnapshotMode.Event.Kind, _ identifier: String, _ reason: String) {
+    configuration.onEvent(.init(kind, identifier: identifier, reason))
+  }
+
+  private func tell(_ kind: SnapshotMode.Event.Kind, _ reason: String) {
+    configuration.onEvent(.init(kind, reason))
+  }
+}
