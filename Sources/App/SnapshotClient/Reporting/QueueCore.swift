@@ -86,11 +86,16 @@ struct QueueCore: Sendable {
     urgent.contains(item.id) ? nil : [item.nextTry, hold].compactMap(\.self).max()
   }
 
-  /// Limits the waiting times, in case the clock was set back.
+  /// Limits the waiting times, in case the clock was set back: no upload waits for longer than it had to when it failed.
   private mutating func limitWaits(at now: Date) {
-    let latest = now.addingTimeInterval(backOff.longest)
-    for var item in items.values where item.nextTry.map({ $0 > latest }) == true {
-      item.nextTry = latest
+    for var item in items.values {
+      guard let next = item.nextTry else { continue }
+      let wait = item.lastFailure.map { next.timeIntervalSince($0.date) } ?? backOff.longest
+      let latest = now.addingTimeInterval(min(max(wait, 0), backOff.longest))
+      guard next > latest else { continue }
+      item.nextTry = SnapshotJSON.milliseconds(of: latest)
+      // The failure was before now. The wait is known by this time, too, if the clock is set back again.
+      item.lastFailure?.date = now
       put(item)
     }
   }

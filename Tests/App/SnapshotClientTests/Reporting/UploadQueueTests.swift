@@ -133,19 +133,36 @@ import Testing
     #expect(await second.queue.outcome(of: id)?.state == .done)
   }
 
-  @Test func `a clock that was set back delays no upload for longer than the longest delay`() async throws {
-    let reporter = try fixture.reporter(UploadTransport([.status(500)])) {
-      $0.backOff.retryAfterCap = 100
-      $0.backOff.cap = 10
+  @Test(arguments: [true, false])
+  func `an upload that failed while the clock was a year ahead waits no longer than otherwise`(
+    isRelaunched: Bool
+  ) async throws {
+    let transport = UploadTransport([.status(500), .status(500)])
+    var reporter = try fixture.reporter(transport)
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id) { $0.failures == 1 && $0.state == .waiting(.time) }
+    for days in [-365.0, -10] {
+      let right = fixture.clock.now.addingTimeInterval(days * 86_400)
+      if isRelaunched { await reporter.queue.close() }
+      fixture.clock.set(right)
+      if isRelaunched { reporter = try fixture.reporter(transport) } else { reporter.queue.networkChanged() }
+      #expect(reporter.queue[id]?.nextTry == right.addingTimeInterval(2.5))
+      #expect(reporter.queue[id]?.state == .waiting(.time))
     }
+    await fixture.clock.reach(fixture.clock.now.addingTimeInterval(2.5))
+    let again = try await reporter.queue.upload(id) { $0.failures == 2 && $0.state == .waiting(.time) }
+    await fixture.clock.reach(try #require(again.nextTry))
+    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+  }
+
+  @Test func `a server's long delay is not shortened by a clock that was set back`() async throws {
+    let reporter = try fixture.reporter(UploadTransport([.status(503, [.retryAfter: "600"])]))
     let id = try await reporter.attach(report: fixture.report)
     try await reporter.queue.upload(id, waitingFor: .time)
     let past = fixture.clock.now.addingTimeInterval(-1_000_000)
     fixture.clock.set(past)
     reporter.queue.networkChanged()
-    #expect(reporter.queue[id]?.nextTry == past.addingTimeInterval(110))
-    await fixture.clock.reach(past.addingTimeInterval(110))
-    #expect(await reporter.queue.outcome(of: id)?.state == .done)
+    #expect(reporter.queue[id]?.nextTry == past.addingTimeInterval(602.5))
   }
 
   @Test func `one upload runs at a time by default, the oldest first`() async throws {
