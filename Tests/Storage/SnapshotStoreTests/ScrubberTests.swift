@@ -152,6 +152,23 @@ import Testing
     }
   }
 
+  @Test func `the progress is saved after a shard was checked, and not before`() async throws {
+    let store = InMemoryStore(validator: .samples)
+    let ids = try ["10000000", "10000001", "20000000"]
+      .map { try #require(SnapshotID("\($0)-0000-4000-8000-000000000000")) }
+    for id in ids { try await store.upload(SampleBundle(id: id)) }
+    let events = ScrubEvents()
+    let scrubber = Scrubber(
+      .init(bytesPerSecond: 1 << 30, progress: events, now: { Date(timeIntervalSince1970: 1_800_000_000) }),
+      store: store, catalog: InMemoryCatalog(), observer: events)
+    try await scrubber.run()
+    #expect(
+      events.all == [
+        "checked \(ids[0])", "checked \(ids[1])", "saved \(ids[1])", "checked \(ids[2])", "saved \(ids[2])",
+        "saved 2027-01-15T08:00:00.000Z",
+      ])
+  }
+
   @Test func `a running pass is not started twice, and can be stopped`() async throws {
     let store = InMemoryStore(validator: .samples)
     try await store.upload(SampleBundle(count: 100_000))
@@ -195,4 +212,15 @@ import Testing
     let file = try storage.folder.write(Data("x".utf8), to: "progress").path
     #expect(try await Self.scrubber(store, progress: ScrubProgressFile(file)).run()?.bundles == 1)
   }
+}
+
+/// Records in which order bundles are checked and the progress is saved.
+private final class ScrubEvents: ScrubObserver, ScrubProgressStore {
+  private let events = Mutex<[String]>([])
+
+  var all: [String] { events.withLock { $0 } }
+
+  func scrubbed(_ finding: ScrubFinding) { events.withLock { $0.append("checked \(finding.id)") } }
+  func load() async throws -> ScrubProgress? { nil }
+  func save(_ progress: ScrubProgress) async throws { events.withLock { $0.append("saved \(progress)") } }
 }
