@@ -16,6 +16,7 @@ import SystemIO
 ///     run.json                  when the run began that records, and when it ended
 ///     previous/                 the same files of the run before, as hard links
 ///     lock                      held by the instance that uses the folder
+///     clock.json                the clock by which old recordings were removed
 ///     snapshots/<uuid>/         the active snapshot, unpacked
 ///     frozen/<uuid>/            links to recordings that are being packed
 ///
@@ -33,6 +34,7 @@ struct Storage: Sendable {
   var run: String { folder + "/run.json" }
   var previous: String { folder + "/previous" }
   var lock: String { folder + "/lock" }
+  var clock: String { folder + "/clock.json" }
   var snapshots: String { folder + "/snapshots" }
   var frozen: String { folder + "/frozen" }
 
@@ -168,5 +170,6 @@ struct Storage: Sendable {
     try Folder.removeTree(identifiers)
     try Folder.removeTree(attachments)
     try Folder.removeIfPresent(redactions)
+    try Folder.removeIfPresent(clock)
   }
 }

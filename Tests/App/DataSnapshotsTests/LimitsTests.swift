@@ -114,6 +114,58 @@ struct LimitsTests {
     #expect(await next.report().recordingCount == 0)
   }
 
+  @Test(arguments: [365, 4380] as [Double]) func `a clock that is ahead for a while removes no recording`(
+    days: Double
+  ) async throws {
+    var app = app
+    let now = Now()
+    app.configuration.clock = { now.date }
+    app.configuration.limits.age = 7 * 86_400
+    let mode = app.launch()
+    mode.state = .recording
+    await record(["a"], mode)
+    now.advance(days * 86_400)
+    await record(["b"], mode)
+    now.advance(3000)
+    await app.launch().flush()
+    #expect(try app.names(in: "recordings") == ["a", "b"])
+    now.advance(-days * 86_400)
+    await app.launch().flush()
+    now.advance(days * 86_400)
+    await app.launch().flush()
+    #expect(try app.names(in: "recordings") == ["a", "b"])
+  }
+
+  @Test(arguments: [true, false])
+  func `after a month without the app, recordings expire when the clock has moved on by an hour`(
+    isLaunched: Bool
+  ) async throws {
+    var app = app
+    let now = Now()
+    app.configuration.clock = { now.date }
+    app.configuration.limits.age = 7 * 86_400
+    var mode = app.launch()
+    mode.state = .recording
+    await record(["a"], mode)
+    now.advance(30 * 86_400)
+    if isLaunched { mode = app.launch() }
+    await record(["b"], mode)
+    now.advance(3599)
+    if isLaunched { mode = app.launch() }
+    await record(["c"], mode)
+    #expect(try app.names(in: "recordings") == ["a", "b", "c"])
+    now.advance(1)
+    if isLaunched { mode = app.launch() }
+    await record(["d"], mode)
+    #expect(try app.names(in: "recordings") == ["b", "c", "d"])
+    // From now on the clock is believed.
+    for _ in 0..<8 {
+      now.advance(86_400)
+      await record(["e"], mode)
+    }
+    #expect(try app.names(in: "recordings") == ["e"])
+  }
+
   @Test func `lower limits apply at the next launch`() async throws {
     var app = app
     let now = Now()

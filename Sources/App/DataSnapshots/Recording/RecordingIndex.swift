@@ -16,6 +16,8 @@ struct RecordingIndex {
   private var order: [(name: RecordingName, number: UInt64)] = []
   private var head = 0
   private var lastNumber: UInt64 = 0
+  /// When the recording that was written last was recorded.
+  private(set) var newest: Date?
   /// The total size of all recordings, in bytes.
   private(set) var bytes: Int64 = 0
 
@@ -62,6 +64,7 @@ struct RecordingIndex {
   /// Adds a recording, or replaces the one with the same name.
   mutating func put(_ recording: Storage.Recording) {
     lastNumber += 1
+    newest = recording.recordedAt
     bytes += recording.size - size(of: recording.name)
     if slots.updateValue(Slot(recording: recording, number: lastNumber), forKey: recording.name) == nil {
       calls[recording.name.stem, default: []].append(recording.name)

@@ -20,6 +20,7 @@ final class RecordingStore: Sendable {
   private let drops: DroppedTable
   private let runs: RunFolder
   private let pause: DiskPause
+  private let clock: RecordingClock
   private let recorded = Mutex<RecordingIndex?>(nil)
 
   init(_ storage: Storage, _ configuration: SnapshotMode.Configuration, _ redactor: Redactor) {
@@ -30,6 +31,7 @@ final class RecordingStore: Sendable {
     drops = DroppedTable(storage)
     runs = RunFolder(storage)
     pause = DiskPause(storage.folder)
+    clock = RecordingClock(storage)
   }
 
   /// Stores what the last run left in `journal`, applies new redaction rules to existing files, sets the recordings of
@@ -284,6 +286,7 @@ final class RecordingStore: Sendable {
   func clear() throws(SystemError) {
     defer { forgetIndex() }
     rules.forget()
+    clock.forget()
     try storage.removeRecordings()
     try drops.clear()
     try runs.discard()
@@ -322,9 +325,14 @@ final class RecordingStore: Sendable {
     }
   }
 
-  /// Removes the recordings that exceed the maximum age.
+  /// Removes the recordings that exceed the maximum age, also of the previous run, unless the clock may be wrong.
   private func removeOutdated() throws(SystemError) {
-    let earliest = configuration.clock().addingTimeInterval(-configuration.limits.age)
+    let now = configuration.clock()
+    let earliest = now.addingTimeInterval(-configuration.limits.age)
+    let (oldest, newest) = try withIndex { ($0.oldest?.recordedAt, $0.newest) }
+    guard let newest, let oldest = [oldest, runs.oldestHeld].compactMap(\.self).min(),
+      try clock.permitsRemoval(at: now, isNeeded: oldest < earliest, newest: newest)
+    else { return }
     try removeOldest(.age, "they were too old") { recorded in
       if let held = runs.oldestHeld, held < earliest { return .ofAnyRun }
       return recorded.oldest.map { $0.recordedAt < earliest } ?? false ? .ofThisRun : nil
