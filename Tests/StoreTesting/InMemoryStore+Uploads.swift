@@ -59,7 +59,7 @@ extension InMemoryStore: UploadStore {
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
     var session = try require(id).session
-    let append = try session.admit(request, bytes: bytes, limits: uploadLimits, at: validator.now())
+    let append = try session.admit(request, bytes: bytes, limits: uploadLimits)
     return InMemoryAppending(append, session, in: self)
   }
 

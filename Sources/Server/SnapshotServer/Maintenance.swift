@@ -16,6 +16,8 @@ package final class Maintenance: Sendable {
   private static let takeoverInterval = Duration.seconds(60)
   /// How often a shared store is swept.
   private static let sweepInterval = Duration.seconds(24 * 3600)
+  /// How often a sweep is tried while the clock is doubted.
+  private static let doubtInterval = Duration.seconds(600)
 
   package let reaper: Reaper
   /// Verifies bundles on request.
@@ -24,7 +26,8 @@ package final class Maintenance: Sendable {
   private let uploads: UploadService?
   /// Verifies bundles regularly.
   private let regularScrubber: Scrubber
-  private let sweep: (@Sendable () async throws -> Void)?
+  private let sweep: (@Sendable (_ now: Date) async throws -> Void)?
+  private let clock: DeletionClock
   private let onTakeover: @Sendable () -> Void
   private let lock: any MaintenanceLock
   private let tasks = Mutex(RegularTasks())
@@ -34,29 +37,31 @@ package final class Maintenance: Sendable {
   /// Creates the maintenance of the bundles and uploads of `storage`.
   /// - Parameters:
   ///   - catalog: the index in which deletions and results are recorded.
+  ///   - clock: the time by which is deleted.
   ///   - uploads: publishes and removes uploads; `nil` if uploads are not maintained.
   ///   - onSweep: called before a shared store is swept.
   ///   - onTakeover: called immediately when this server is the one that maintains the storage, and then regularly.
   ///   - observer: called for every bundle that was verified.
   ///   - onExpiration: called for every snapshot that expired.
-  ///   - now: the time of day.
+  ///   - now: the time of day, for the verification.
   package init(
     _ settings: RetentionSettings, storage: ServerStorage, catalog: any Catalog,
-    uploads: UploadService? = nil, observer: (any ScrubObserver)? = nil,
+    clock: DeletionClock, uploads: UploadService? = nil, observer: (any ScrubObserver)? = nil,
     onSweep: @escaping @Sendable () -> Void = {}, onTakeover: @escaping @Sendable () -> Void = {},
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
   ) {
     let current = CurrentRetention(settings)
     self.settings = current
+    self.clock = clock
     self.uploads = uploads
     self.logger = logger
     self.onTakeover = onTakeover
     lock = storage.abilities.maintenanceLock
     if let sweep = storage.abilities.sweep {
-      self.sweep = {
+      self.sweep = { now in
         onSweep()
-        try await sweep()
+        try await sweep(now)
       }
     } else {
       sweep = nil
@@ -64,7 +69,7 @@ package final class Maintenance: Sendable {
     let held = HeldCount()
     self.held = held
     reaper = Reaper(
-      current.value.rules, store: storage.store, catalog: catalog, now: now,
+      current.value.rules, store: storage.store, catalog: catalog, clock: clock,
       onExpiration: { expiration in
         onExpiration(expiration)
         logger.info(
@@ -84,6 +89,11 @@ package final class Maintenance: Sendable {
         logger.error(
           "Expired snapshots are not deleted until this is confirmed: \(stopped)",
           metadata: ["due": "\(stopped.due)", "total": "\(stopped.total)"])
+      },
+      onUndated: { count in
+        logger.warning(
+          "The retention rules keep snapshots whose time of receipt can't be right; delete or repair them",
+          metadata: ["count": "\(count)"])
       })
     let logFailure: @Sendable (SnapshotID?, any Error) -> Void = { id, error in
       logger.error(
@@ -101,6 +111,9 @@ package final class Maintenance: Sendable {
 
   /// The number of expired snapshots whose deletion waits for a confirmation.
   package var heldExpirations: Int { held.value }
+
+  /// Why nothing is deleted automatically; `nil` if it is.
+  var clockDoubt: ClockDoubt? { clock.doubt }
 
   /// Whether this server maintains the storage regularly at the moment.
   var isActive: Bool { tasks.withLock { $0.isActive } }
@@ -136,14 +149,16 @@ package final class Maintenance: Sendable {
     }
   }
 
-  /// Sweeps regularly, if there is something to sweep, until the task is cancelled.
+  /// Sweeps regularly, if there is something to sweep and the clock is believed, until the task is cancelled.
   private func sweepRegularly() async {
     var pause = Self.firstPass
     while !Task.isCancelled {
       do { try await Task.sleep(for: pause) } catch { return }
-      pause = Self.sweepInterval
+      let reading = await clock.read()
+      pause = reading.doubt == nil ? Self.sweepInterval : Self.doubtInterval
+      guard reading.doubt == nil else { continue }
       do {
-        try await sweep?()
+        try await sweep?(reading.time)
       } catch {
         logger.error("The sweep failed; it will be retried", metadata: ["error": "\(error)"])
       }

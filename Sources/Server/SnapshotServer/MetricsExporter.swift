@@ -52,7 +52,7 @@ final class MetricsExporter: Sendable {
   /// Reads the gauges from `application` from now on, until it is deallocated.
   func sample(_ application: ServerApplication) {
     let setUsage = application.storage.abilities.usage.map { usageSetter($0, application.indexer) }
-    let held = metrics.gauge(.heldExpirations)
+    let (held, doubted) = (metrics.gauge(.heldExpirations), metrics.gauge(.deletionsHeld))
     let (repairs, uncompared) = (metrics.gauge(.remainingRepairs), metrics.gauge(.uncomparedShare))
     let connections = metrics.gauge(.openConnections)
     let audit = metrics.gauge(.queueDepth, [("queue", "audit")])
@@ -67,6 +67,7 @@ final class MetricsExporter: Sendable {
         repairs.set(application.storage.store.remainingRepairs)
         uncompared.set(application.indexer.comparison.map { 1 - $0 } ?? 0)
         held.set(application.maintenance.heldExpirations)
+        doubted.set(application.maintenance.clockDoubt == nil ? 0 : 1)
         connections.set(application.server.openConnections)
         audit.set(application.observation.audit?.waitingEvents ?? 0)
         for (queue, count) in application.storage.abilities.waiting() { depths[queue]?.set(count) }

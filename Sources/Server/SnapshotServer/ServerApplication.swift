@@ -55,12 +55,15 @@ package final class ServerApplication: Sendable {
   ///   - more: additional endpoints.
   ///   - certificates: for the protection of the connections; `nil` for plain HTTP.
   ///   - now: the time of day.
+  ///   - elapsed: the time of a monotonic clock, by which jumps of the time of day are recognized.
   package init(
     _ settings: ServerSettings = ServerSettings(), listeners: [Socket] = [], storage: ServerStorage,
     access: AccessPolicy = .open,
     observation: Observation = Observation(), limits: ServiceLimits? = nil, more: [Endpoint] = [],
     certificates: ServerCertificates? = nil,
-    now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
+    now: @escaping @Sendable () -> Date = { Date() },
+    elapsed: @escaping @Sendable () -> Duration = { ContinuousClock.now - DeletionClock.Configuration.start },
+    logger: Logger
   ) {
     let limits = limits ?? settings.serviceLimits
     self.storage = storage
@@ -75,9 +78,10 @@ package final class ServerApplication: Sendable {
     service = SnapshotService(
       store: storage.store, catalog: storage.catalog, indexer: indexer,
       bundleURL: storage.abilities.bundleURL)
-    uploads = UploadService(service, store: storage.store, access: access, now: now, logger: logger)
+    let clock = DeletionClock(of: storage, now: now, elapsed: elapsed, logger: logger)
+    uploads = UploadService(service, store: storage.store, access: access, clock: clock, logger: logger)
     maintenance = Maintenance(
-      settings.retention, storage: storage, catalog: indexer.reconciled, uploads: uploads,
+      settings.retention, storage: storage, catalog: indexer.reconciled, clock: clock, uploads: uploads,
       observer: ScrubMetrics(observation.metrics.factory),
       // The database may have been restored from a backup, and lack changes without a note.
       onSweep: { [indexer] in indexer.compareAgain() }, onTakeover: { [indexer] in indexer.takeOver() },
@@ -89,7 +93,7 @@ package final class ServerApplication: Sendable {
       service, access: access, limits: limits, uploads: resumableUploads,
       more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
       comparisonFilter: settings.comparisonFilter, temporaryFolder: storage.temporaryFolder,
-      observation: observation, logger: logger)
+      observation: observation, deletionsHeld: { clock.doubt?.description }, logger: logger)
     var configuration = settings.engine
     configuration.listeners = listeners
     bodyBytes = limits.formBytes

@@ -93,6 +93,7 @@ package struct SharedAuditRows: SharedAudit {
 
   // MARK: - Removing
 
+  /// A clock that is ahead removes nothing: that of the database and that of this server have to agree.
   package func trim(_ server: SnapshotID, keeping count: Int) async throws {
     let files = try await pool.transaction { connection in
       _ = try connection.query(
@@ -106,8 +107,9 @@ package struct SharedAuditRows: SharedAudit {
         WHERE age > $2 AND NOT is_removed
         UNION ALL
         SELECT number FROM \(Self.schema).file JOIN \(Self.schema).server ON server.id = file.server
-        WHERE seen < now() - interval '\(AuditLimits.unseenDays) days' AND NOT is_removed
-        """, [.bytes(Array(server.bytes)), .int(Int64(count))]
+        WHERE seen < least(now(), timestamptz 'epoch' + $3 * interval '1 microsecond')
+          - interval '\(AuditLimits.unseenDays) days' AND NOT is_removed
+        """, [.bytes(Array(server.bytes)), .int(Int64(count)), .int(Self.microseconds(Date()))]
       ).map { try $0.int(0) }
     }
     for file in files { try await removeLines(of: file) }

@@ -26,12 +26,14 @@ package struct SnapshotHandler: HTTPHandler {
   ///   - comparisonFilter: the values that comparisons on pages omit.
   ///   - temporaryFolder: the folder for inflated copies of files that pages show.
   ///   - observation: records and measures the requests.
+  ///   - deletionsHeld: returns why nothing is deleted automatically; `nil` if it is.
   package init(
     _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
     uploads: ResumableUploads? = nil, more: [Endpoint] = [],
     comparisonFilter: ComparisonFilter = ComparisonFilter(),
     temporaryFolder: String = FileManager.default.temporaryDirectory.path,
-    observation: Observation = Observation(), logger: Logger
+    observation: Observation = Observation(),
+    deletionsHeld: @escaping @Sendable () -> String? = { nil }, logger: Logger
   ) {
     let uploadCalls = uploads?.endpoints(limits: limits) ?? []
     let api =
@@ -41,7 +43,7 @@ package struct SnapshotHandler: HTTPHandler {
       + FileRoutes(service: service, limits: limits).endpoints
       + uploadCalls + more
     let operations = OperationRoutes(
-      service: service, access: access, observation: observation, listed: api,
+      service: service, access: access, observation: observation, deletionsHeld: deletionsHeld, listed: api,
       documentation: PagePath.documentation.description)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,

@@ -1,5 +1,6 @@
 import AccessControl
 import FileStore
+import Foundation
 import Observability
 import S3Store
 import SnapshotAPI
@@ -15,8 +16,10 @@ struct StoreAbilities: Sendable {
   var waiting: @Sendable () -> [String: Int] = { [:] }
   /// Stores the progress of the regular verification; with `nil`, each pass starts with the first bundle.
   var scrubProgress: (any ScrubProgressStore)?
-  /// Deletes what no bundle and no upload needs; `nil` if there never is anything.
-  var sweep: (@Sendable () async throws -> Void)?
+  /// Stores the mark of the clock by which is deleted; with `nil`, it is lost when the server ends.
+  var clockMarks: (any ClockMarkStore)?
+  /// Deletes what no bundle and no upload needs at a time; `nil` if there never is anything.
+  var sweep: (@Sendable (_ now: Date) async throws -> Void)?
   /// Returns a URL with which a client reads a bundle itself, for a short time; `nil` if the server sends all bundles.
   var bundleURL: SnapshotService.BundleURL?
   /// Selects the server that maintains the store.
@@ -51,6 +54,7 @@ extension StoreAbilities {
     setQuota = { store.quota = $0 }
     waiting = { store.waiting }
     scrubProgress = ScrubProgressFile(folder + "/scrubbed")
+    clockMarks = ClockMarkFile(in: folder)
     close = { await store.close() }
   }
 
@@ -60,10 +64,11 @@ extension StoreAbilities {
     if downloads == .redirect {
       bundleURL = { id throws(StoreError) in try await store.url(of: id, lifetime: Self.urlLifetime) }
     }
-    sweep = { _ = try await store.sweep() }
+    sweep = { _ = try await store.sweep(at: $0) }
     maintenanceLock = lock
     journal = store.journal
     scrubProgress = store.scrubProgress
+    clockMarks = store.clockMarks
     close = {
       await store.close()
       return nil

@@ -10,6 +10,8 @@ enum ObjectKeys {
   static let migration = "migration.json"
   /// See ``S3ScrubProgress``.
   static let scrubbed = "scrubbed"
+  /// See ``S3ClockMarks``.
+  static let clock = "clock"
   /// The beginning of the keys of all records.
   static let allRecords = "records/"
   /// The beginning of the keys of all bundles' bytes.

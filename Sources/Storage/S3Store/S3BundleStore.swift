@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import HTTPTransport
 package import Logging
 package import S3Client
@@ -30,6 +30,8 @@ package final class S3BundleStore: BundleStore, UploadStore {
   package let journal: ChangeJournal?
   /// Stores how far the regular verification of all bundles has come.
   package var scrubProgress: any ScrubProgressStore { S3ScrubProgress(client: client) }
+  /// Stores the mark of the clock by which is deleted.
+  package var clockMarks: any ClockMarkStore { S3ClockMarks(client: client) }
   let configuration: Configuration
   let client: S3Client
   private let probe: S3Client
@@ -292,11 +294,12 @@ package final class S3BundleStore: BundleStore, UploadStore {
 
   /// Deletes bytes that neither a record nor the row of an upload names, and that are older than
   /// ``Configuration/orphanAge``: remains of uploads and deletions that did not end. One server at a time has to do this.
+  /// - Parameter now: the current time.
   /// - Returns: how many objects and incomplete uploads were deleted.
   @discardableResult
-  package func sweep() async throws(StoreError) -> Int {
+  package func sweep(at now: Date = Date()) async throws(StoreError) -> Int {
     try await Sweep(
-      client: client, states: states, rows: rows, limit: Date() - configuration.orphanAge / .seconds(1)
+      client: client, states: states, rows: rows, limit: now - configuration.orphanAge / .seconds(1)
     ).run()
   }
 }

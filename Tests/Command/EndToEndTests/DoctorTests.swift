@@ -132,6 +132,12 @@ import Testing
     #expect(findings(now: 1000) == [.error, .ok])
     #expect(findings(now: now, isSynchronized: false, descriptors: 1024) == [.warning, .warning])
     #expect(findings(now: now, isSynchronized: nil) == [.ok, .ok])
+    for (time, severity) in [
+      (now, Finding.Severity.ok), (now - 172_800, .warning), (now + 172_800, .warning),
+    ] {
+      try DurableFile.replace(storage + "/clock", with: Array(#"{"time":\#(time)}"#.utf8))
+      #expect(findings(now: now) == [severity, .ok])
+    }
   }
 
   @Test func `a proxy that decodes slashes in paths is named`() async throws {

@@ -155,6 +155,52 @@ import Testing
     #expect(try await Product.run(["list", "--server", rest.url.absoluteString]).lines.count == 2)
   }
 
+  @Test(arguments: [-30, 4380] as [Double], [true, false])
+  func `while the clock may be wrong nothing is deleted, and the server, doctor and expire say so`(
+    days: Double, isServed: Bool
+  ) async throws {
+    let settings = try folder.write(
+      Data("server:\n  retention:\n    countPerReport: 1\n    interval: 1s\n".utf8), to: "server.yaml")
+    let filled = try await TestServer(storage: storage)
+    let ids = try await upload(2, to: filled)
+    await filled.program.stop()
+    // To the server, this looks like a clock that has jumped.
+    let mark = try SnapshotJSON.encode(ClockMark(time: Date().timeIntervalSince1970 + days * 86_400))
+    try mark.write(to: storage.appending(path: "clock"))
+    let server = try await TestServer(storage: storage, ["--config", settings.path])
+    func metric() async throws -> Substring? {
+      let text = String(decoding: try await Curl([server.address("/metrics")]).body, as: UTF8.self)
+      return text.split(separator: "\n").first { $0.hasPrefix("snapshot_deletions_held ") }
+    }
+    while try await metric() != "snapshot_deletions_held 1" {}
+    while try !server.program.errors.contains("1 of 2 snapshots would be deleted") {}
+    let ready = try await Curl([server.address("/readyz")])
+    #expect(ready.status == 200)
+    #expect((try ready.json["deletionsHeld"] as? String)?.hasPrefix("The clock shows 20") == true)
+    let port = try #require(server.url.port)
+    let doctor = try await Product.run(
+      ["doctor", "--storage", storage.path], environment: ["SNAPSHOT_SERVER_PORT": "\(port)"])
+    #expect(doctor.text.contains("Nothing is deleted automatically"), "\(doctor.text)")
+    if !isServed { await server.program.stop() }
+    let target =
+      isServed
+      ? ["--server", server.url.absoluteString] : ["--storage", storage.path, "--config", settings.path]
+    let held = try await Product.run(["expire"] + target)
+    #expect(held.status == 1 && held.lines.isEmpty)
+    #expect(held.errors.hasPrefix("Error: The clock shows 20"), "\(held.errors)")
+    #expect(held.errors.contains("1 of 2 snapshots would be deleted."), "\(held.errors)")
+    #expect(try await Product.run(["expire", "--dry-run"] + target).lines.count == 1)
+    let confirmed = try await Product.run(["expire", "--confirm"] + target)
+    #expect(confirmed.status == 0, "\(confirmed.errors)")
+    // As soon as the clock is believed, the server's own passes delete the snapshot too.
+    #expect(isServed || confirmed.lines.first?.hasPrefix("\(ids[0])") == true)
+    let rest = isServed ? server : try await TestServer(storage: storage)
+    for (id, status) in zip(ids, [410, 200]) {
+      #expect(try await Curl([rest.address("/v1/snapshots/\(id)")]).status == status)
+    }
+    if isServed { #expect(try await metric() == "snapshot_deletions_held 0") }
+  }
+
   @Test func `an expiration date is set with the upload, changed, and applied by the server`() async throws {
     let server = try await TestServer(
       storage: storage, environment: ["SNAPSHOT_SERVER_RETENTION_INTERVAL": "1s"])

@@ -19,8 +19,8 @@ import Testing
     onFailure: @escaping @Sendable (SnapshotID?, any Error) -> Void = { _, _ in }
   ) -> Reaper {
     Reaper(
-      RetentionRules(limits), store: store, catalog: catalog, now: { now }, onExpiration: onExpiration,
-      onFailure: onFailure)
+      RetentionRules(limits), store: store, catalog: catalog,
+      clock: DeletionClock(.init(now: { now })), onExpiration: onExpiration, onFailure: onFailure)
   }
 
   private static func ids(_ catalog: InMemoryCatalog) async throws -> [SnapshotID] {
@@ -89,20 +89,18 @@ import Testing
     #expect(plan.needsConfirmation == isHeld)
   }
 
-  @Test func `a run that is too large because of a jump of the clock stops until it is confirmed`()
-    async throws
-  {
+  @Test func `a run that is too large stops until it is confirmed`() async throws {
     let (store, catalog) = (InMemoryStore(validator: .samples), InMemoryCatalog())
     for number in 0..<100 {
       try await catalog.insert(try await store.upload(SampleBundle(filling: "\(number)")).record)
     }
-    let time = Mutex(Self.now)
+    let time = TestTime()
     let told = Mutex<[Int?]>([])
     let reaper = Reaper(
       RetentionRules(.init(age: TimeSpan("30d"))), store: store, catalog: catalog,
-      now: { time.withLock { $0 } }, onHold: { held in told.withLock { $0.append(held?.due) } })
+      clock: DeletionClock(time.configuration), onHold: { held in told.withLock { $0.append(held?.due) } })
     #expect(try await reaper.run() == Reaper.Outcome())
-    time.withLock { $0 += 31 * 86_400 }
+    time.run(31 * 86_400)
     for limit in [Int.max, 1] {
       await #expect(throws: ExpirationHeld.self) { try await reaper.run(limit: limit) }
     }
@@ -120,6 +118,80 @@ import Testing
     #expect(try await reaper.run(isConfirmed: true).expired.count == 100)
     #expect(try await store.allRecords().isEmpty)
     #expect(told.withLock { $0.last } == .some(nil))
+  }
+
+  @Test(arguments: [3, 60], [378_432_000, -1_766_016_000] as [Double])
+  func `a wrong clock deletes nothing, however few snapshots there are`(count: Int, jump: Double) async throws
+  {
+    let store = InMemoryStore(validator: .samples)
+    for number in 0..<count {
+      let sample = SampleBundle(filling: "\(number)")
+      try await store.upload(sample)
+      try await store.change(
+        RecordChange(end: .at(Date(timeIntervalSince1970: 1_900_000_000))), of: sample.id)
+    }
+    let time = TestTime()
+    let told = Mutex<[Bool]>([])
+    let reaper = Reaper(
+      RetentionRules(.init(age: TimeSpan("30d"), countPerReport: 1)), store: store,
+      catalog: InMemoryCatalog(),
+      clock: DeletionClock(time.configuration),
+      onHold: { held in told.withLock { $0.append(held?.doubt != nil) } })
+    #expect(try await reaper.plan().expirations.count == count - 1)
+    time.jump(jump)
+    for _ in 0..<2 { await #expect(throws: ExpirationHeld.self) { try await reaper.run() } }
+    #expect(try await reaper.plan().needsConfirmation)
+    #expect(try await store.allRecords().count == count)
+    #expect(told.withLock { $0 } == [true, true])
+    time.jump(-jump)
+    await #expect(throws: ExpirationHeld.self) { try await reaper.run() }
+    time.run(3600)
+    #expect(try await reaper.run().expired.count == count - 1)
+    #expect(told.withLock { $0.last } == false)
+  }
+
+  @Test func `a confirmation believes the clock`() async throws {
+    let (store, time) = (InMemoryStore(validator: .samples), TestTime())
+    for _ in 0..<3 { try await store.upload(SampleBundle()) }
+    let clock = DeletionClock(time.configuration)
+    let reaper = Reaper(
+      RetentionRules(.init(age: TimeSpan("30d"))), store: store, catalog: InMemoryCatalog(), clock: clock)
+    #expect(try await reaper.run() == Reaper.Outcome())
+    time.jump(31 * 86_400)
+    await #expect {
+      try await reaper.run()
+    } throws: {
+      "\($0)".contains("3 of 3 snapshots would be deleted") && "\($0)".contains("The clock shows 2027-02-15")
+    }
+    #expect(try await reaper.run(isConfirmed: true).expired.count == 3)
+    #expect(clock.doubt == nil)
+  }
+
+  @Test func `snapshots whose time of receipt can't be right are reported`() async throws {
+    let store = InMemoryStore(
+      validator: UploadValidator(
+        wholeUpTo: 0, validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1000) }))
+    for _ in 0..<3 { try await store.upload(SampleBundle()) }
+    let told = Mutex<[Int]>([])
+    let reaper = Reaper(
+      RetentionRules(.init(age: TimeSpan("30d"))), store: store, catalog: InMemoryCatalog(),
+      clock: DeletionClock(.init(now: { Self.now })),
+      onUndated: { count in told.withLock { $0.append(count) } })
+    #expect(try await reaper.run() == Reaper.Outcome())
+    #expect(told.withLock { $0 } == [3])
+  }
+
+  @Test func `a snapshot that another task has deleted leaves the catalogue`() async throws {
+    let (storage, catalog) = (try StorageFixture(), InMemoryCatalog())
+    let store = try await storage.open()
+    let samples = [SampleBundle(), SampleBundle()]
+    for sample in samples { try await catalog.insert(try await store.upload(sample).record) }
+    // The task ended before it updated the catalogue.
+    let changing = ChangingStore(
+      store, before: { id in if id == samples[0].id { try await store.delete(id) } })
+    let outcome = try await Self.reaper(changing, catalog).run()
+    #expect(outcome.expired.map(\.id) == [samples[1].id] && outcome.remaining == 0)
+    #expect(try await Self.ids(catalog).isEmpty)
   }
 
   @Test func `a failed deletion is reported, and the next pass retries it`() async throws {

@@ -96,6 +96,32 @@ import Testing
     #expect(plan.map(\.rule) == [.age, .totalBytes])
   }
 
+  @Test(arguments: [-86_402, 2.3e8, 1_799_999_000] as [Double])
+  func `a snapshot whose time of receipt can't be right is kept, and does not count for others`(
+    age: Double
+  ) throws {
+    var undated = (0..<3).map { snapshot(age: age + Double($0) / 2, size: 1000) }
+    let (old, new, older) = (snapshot(age: 2), snapshot(age: 1), snapshot(age: 90_000))
+    let rules = RetentionRules(Limits(age: TimeSpan(words: "1d"), countPerReport: 1, totalBytes: 10))
+    var planner = RetentionPlanner(rules, now: now)
+    for snapshot in ([old, new, older] + undated).shuffled() { planner.add(snapshot) }
+    #expect(planner.undated == 3)
+    #expect(ids(planner.plan()) == [older.id, old.id])
+    undated[0].expiresAt = now
+    #expect(ids(plan(rules, undated)) == [undated[0].id])
+  }
+
+  @Test func `a clock that is a day ahead is nothing special`() throws {
+    let (new, old) = (snapshot(age: -86_400), snapshot(age: 0))
+    #expect(ids(plan(RetentionRules(Limits(countPerReport: 1)), [new, old])) == [old.id])
+  }
+
+  @Test func `an expiration that a clock that was never set has computed is ignored`() {
+    let (never, first) = (snapshot(age: 1, end: -1_799_000_000), snapshot(age: 2, end: -222_163_200))
+    #expect(ids(plan(RetentionRules(), [never, first])) == [first.id])
+    #expect(first.expiresAt == Date(timeIntervalSince1970: 1_577_836_800))
+  }
+
   @Test func `the limits of an application replace the general ones`() throws {
     let (day, hour) = (TimeSpan(words: "1d"), TimeSpan(words: "1h"))
     let rules = RetentionRules(

@@ -10,7 +10,7 @@ struct ExpireCommand: AsyncParsableCommand {
       Without UUIDs, deletes the snapshots that the retention rules (server.retention in the settings) no longer keep. \
       The server also does this at regular intervals. With --dry-run nothing is deleted. Prints the deleted snapshots \
       and the reasons, oldest first. Deleting more than a fifth of all snapshots, if these are at least 100, requires \
-      --confirm, because the clock may be wrong.
+      --confirm. So does any deletion while the clock of the server may be wrong: --confirm says that it is right.
 
       With UUIDs, --at sets when these snapshots expire: a time such as 2027-03-01T00:00:00Z, a duration such as 30d, \
       or never for no expiration date of their own.
@@ -25,7 +25,7 @@ struct ExpireCommand: AsyncParsableCommand {
   @Flag(help: "Print the expired snapshots and the reasons, but delete nothing.")
   var dryRun = false
 
-  @Flag(help: "Delete even more than a fifth of all snapshots.")
+  @Flag(help: "Delete even more than a fifth of all snapshots, and believe the clock.")
   var confirm = false
 
   @Flag(help: "Print one JSON array.")
@@ -83,7 +83,11 @@ struct ExpireCommand: AsyncParsableCommand {
     let verb = dryRun ? "would be deleted" : "deleted"
     Console.note(count == 0 ? "Nothing \(verb)." : "\(count) \(verb), \(Console.size(bytes)).")
     if needsConfirmation {
-      Console.note("This is more than a fifth of all snapshots. `snapshot expire --confirm` deletes them.")
+      Console.note(
+        """
+        These are more than a fifth of all snapshots, or the clock may be wrong (see `snapshot doctor`). \
+        `snapshot expire --confirm` deletes them.
+        """)
     }
     guard remaining == 0 else {
       throw CommandFailure(

@@ -1,3 +1,4 @@
+import FileStore
 import SnapshotServer
 import SystemIO
 
@@ -28,6 +29,17 @@ struct MachineExamination {
             "clock",
             "\(name) was changed in the future, at \(UTCTime(secondsSince1970: Double(changed))): the clock is or was wrong.",
             mend: mend + " Retention rules delete by this clock.")
+        }
+      }
+      if var mark = try ClockMarkFile(in: settings.storage).read() {
+        mark.observe(Double(now), elapsed: 0)
+        if !mark.isBelieved {
+          return .warning(
+            "clock",
+            """
+            Nothing is deleted automatically: the clock shows \(UTCTime(secondsSince1970: Double(now))), and the last \
+            time that the server knows to be right is \(UTCTime(secondsSince1970: mark.time)).
+            """, mend: "Correct it. If it is right, wait for an hour, or run `snapshot expire --confirm`.")
         }
       }
     } catch {

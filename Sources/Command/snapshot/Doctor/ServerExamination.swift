@@ -4,6 +4,7 @@ import HTTPTLS
 import HTTPTransport
 import HTTPTypes
 import SnapshotClient
+import SnapshotFormat
 import SnapshotServer
 import SystemIO
 
@@ -50,8 +51,20 @@ struct ServerExamination {
             mend: "See its log; /readyz names the reason.")
         ]
       }
+      if let reason = Self.deletionsHeld(response.body) {
+        return [.warning("server", "The server at \(address) is ready. \(reason)", mend: Self.clockMend)]
+      }
       return [.ok("server", "The server at \(address) is ready: \(body)")]
     }
+  }
+
+  private static let clockMend = "Correct the clock: `timedatectl set-ntp true`, or install chrony."
+
+  /// Why the server deletes nothing automatically, in the body of `/readyz`.
+  private static func deletionsHeld(_ body: Data) -> String? {
+    struct Readiness: Decodable { let deletionsHeld: String? }
+    // A server of another kind may answer anything.
+    do { return try SnapshotJSON.decode(Readiness.self, from: body).deletionsHeld } catch { return nil }
   }
 
   // MARK: Through a proxy

@@ -1,3 +1,4 @@
+import Observability
 import SnapshotClient
 import SnapshotFormat
 import SnapshotStore
@@ -42,7 +43,15 @@ struct ServerKeeper: Keeper {
 
   func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int {
     while true {
-      let outcome = try await client.expire(isConfirmed: isConfirmed)
+      let outcome: SnapshotAPIClient.Expired
+      do throws(SnapshotClientError) {
+        outcome = try await client.expire(isConfirmed: isConfirmed)
+      } catch {
+        guard let problem = error.problem, problem.type == ProblemKind.confirmationNeeded.type else {
+          throw error
+        }
+        throw CommandFailure(problem.detail ?? problem.title)
+      }
       outcome.expirations.forEach(tell)
       // A request that deleted nothing shows that the remaining snapshots cannot be deleted.
       if outcome.remaining == 0 || outcome.expirations.isEmpty { return outcome.remaining }

@@ -17,7 +17,8 @@ struct StorageKeeper: Keeper {
     storage = try await ServerStorage.open(settings, logger: logger)
     service = SnapshotService(store: storage.store, catalog: storage.catalog)
     maintenance = Maintenance(
-      settings.retention, storage: storage, catalog: storage.catalog, logger: logger)
+      settings.retention, storage: storage, catalog: storage.catalog,
+      clock: DeletionClock(of: storage, now: { Date() }, logger: logger), logger: logger)
   }
 
   /// Unlocks the folder.

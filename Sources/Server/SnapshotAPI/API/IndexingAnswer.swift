@@ -29,6 +29,8 @@ struct IndexingAnswer: Encodable {
   var reason: StorageFault.Reason?
   /// The file or folder of the storage that is the reason.
   var name: String?
+  /// Why nothing is deleted automatically.
+  var deletionsHeld: String?
 
   init(_ progress: CatalogIndexer.Progress?) {
     switch progress {

@@ -42,11 +42,14 @@ package struct MaintenanceRoutes: Sendable {
       Endpoint(
         "expire", .post, "/v1/expirations", .admin, "Deletes expired snapshots.",
         detail:
-          "Needs `confirm=true` if these are at least 100, and more than a fifth of all snapshots.",
+          """
+          Needs `confirm=true` if these are at least 100, and more than a fifth of all snapshots, or while the clock of \
+          the server may be wrong.
+          """,
         parameters: [
           listLength,
           .query(
-            "confirm", "Whether more than a fifth of all snapshots may be deleted.",
+            "confirm", "Whether more than a fifth of all snapshots may be deleted, and the clock is right.",
             ["type": "boolean", "default": false]),
         ],
         responses: [.json(200, "The deleted snapshots.", .schema("ExpirationOutcome"))],

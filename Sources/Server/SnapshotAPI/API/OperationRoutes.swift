@@ -12,6 +12,8 @@ package struct OperationRoutes: Sendable {
   let service: SnapshotService
   let access: AccessPolicy
   let observation: Observation
+  /// Why nothing is deleted automatically; `nil` if it is.
+  let deletionsHeld: @Sendable () -> String?
   /// The calls that `/` lists.
   let listed: [Endpoint]
   /// The path of the documentation for people.
@@ -19,12 +21,14 @@ package struct OperationRoutes: Sendable {
 
   /// Creates endpoints for the server of `service`. `/` lists the calls in `listed`, and refers to `documentation`.
   package init(
-    service: SnapshotService, access: AccessPolicy, observation: Observation, listed: [Endpoint],
+    service: SnapshotService, access: AccessPolicy, observation: Observation,
+    deletionsHeld: @escaping @Sendable () -> String? = { nil }, listed: [Endpoint],
     documentation: String
   ) {
     self.service = service
     self.access = access
     self.observation = observation
+    self.deletionsHeld = deletionsHeld
     self.listed = listed
     self.documentation = documentation
   }
@@ -81,7 +85,9 @@ package struct OperationRoutes: Sendable {
         .json(503, "The server is not ready. Has the reason.", .schema("Readiness"), fields: ["Retry-After"]),
       ]
     ) { _ in
-      try await IndexingAnswer.readiness(of: service).readiness()
+      var answer = await IndexingAnswer.readiness(of: service)
+      answer.deletionsHeld = deletionsHeld()
+      return try answer.readiness()
     }
   }
 

@@ -117,7 +117,12 @@ extension APIDescription {
           "type": "string",
           "description": "The file or folder of the storage that is `missing` or `misplaced`.",
         ],
-      ], optional: ["share", "records", "reason", "name"]),
+        "deletionsHeld": [
+          "type": "string",
+          "description":
+            "Why nothing is deleted automatically: the clock may be wrong. A sentence for people.",
+        ],
+      ], optional: ["share", "records", "reason", "name", "deletionsHeld"]),
     "Expiration": object([
       "id": ["$ref": "#/components/schemas/SnapshotID"],
       "receivedAt": time("When the server received it."),
@@ -130,7 +135,8 @@ extension APIDescription {
         "count": ["type": "integer", "minimum": 0], "bytes": ["type": "integer", "minimum": 0],
         "needsConfirmation": [
           "type": "boolean",
-          "description": "Whether deleting so many snapshots needs `confirm=true`.",
+          "description":
+            "Whether deleting them needs `confirm=true`: so many, or while the clock may be wrong.",
         ],
         "expirations": ["type": "array", "items": ["$ref": "#/components/schemas/Expiration"]],
         "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],

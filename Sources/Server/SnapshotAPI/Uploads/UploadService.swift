@@ -1,5 +1,5 @@
 package import AccessControl
-package import Foundation
+import Foundation
 package import HTTPEngine
 package import HTTPSemantics
 import HTTPTypes
@@ -20,7 +20,7 @@ package struct UploadService: Sendable {
   private let store: any UploadStore
   private let access: AccessPolicy
   let turns = UploadTurns()
-  private let now: @Sendable () -> Date
+  private let clock: DeletionClock
   private let logger: Logger
 
   /// Creates the service.
@@ -28,15 +28,15 @@ package struct UploadService: Sendable {
   ///   - snapshots: the service of the published bundles, whose store must be the one that `store` publishes to.
   ///   - store: the store of the uploads.
   ///   - access: checks whether the owner of an upload may still publish it if no request completes the upload.
-  ///   - now: the time of day.
+  ///   - clock: the time by which uploads expire. While it is doubted, none does.
   package init(
     _ snapshots: SnapshotService, store: any UploadStore, access: AccessPolicy = .open,
-    now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
+    clock: DeletionClock = DeletionClock(), logger: Logger
   ) {
     self.snapshots = snapshots
     self.store = store
     self.access = access
-    self.now = now
+    self.clock = clock
     self.logger = logger
   }
 
@@ -152,8 +152,14 @@ package struct UploadService: Sendable {
   private func find(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadSession {
     let session = try await store.uploadSession(id)
     guard session.terms.owner == caller.token else { throw .unknown }
-    guard !session.isExpired(at: now(), limits) else { throw .gone }
+    if let now = await expiryTime(), session.isExpired(at: now, limits) { throw .gone }
     return session
+  }
+
+  /// The time by which uploads expire; `nil` while none does, because the clock is doubted.
+  private func expiryTime() async -> Date? {
+    let reading = await clock.read()
+    return reading.doubt == nil ? reading.time : nil
   }
 
   private func read(
@@ -259,21 +265,22 @@ package struct UploadService: Sendable {
     }
   }
 
-  /// Removes expired uploads.
+  /// Removes expired uploads, unless the clock is doubted.
   /// - Returns: the number of removed uploads.
   @discardableResult
   package func removeExpired() async -> Int {
+    guard let now = await expiryTime() else { return 0 }
     var count = 0
-    for session in await store.uploadSessions() where session.isExpired(at: now(), limits) {
+    for session in await store.uploadSessions() where session.isExpired(at: now, limits) {
       if Task.isCancelled { break }
       do throws(UploadError) {
         // The bytes of a request with a digest do not count before its end, so the upload can be in use although its
         // offset is 0.
-        if session.offset == 0, turns.count(session.id) > 0, !session.isOverdue(at: now(), limits) {
+        if session.offset == 0, turns.count(session.id) > 0, !session.isOverdue(at: now, limits) {
           continue
         }
         try await turns.take(session.id) { _ throws(UploadError) in
-          guard try await store.uploadSession(session.id).isExpired(at: now(), limits) else { return }
+          guard try await store.uploadSession(session.id).isExpired(at: now, limits) else { return }
           try await store.removeUpload(session.id)
           count += 1
         }

@@ -6,6 +6,7 @@ struct OtherFiles {
   /// Names in a storage folder that are not copied: locks, what is arriving, and what can be made again.
   private static let omitted: Set<String> = [
     "bundles", "uploads", "lock", "clean", "scrubbed", "incomplete-restore",
+    ClockMarkFile.name,
   ]
   private static let omittedPrefixes = ["catalog.sqlite", "."]
   /// The suffix of a file that is being written.

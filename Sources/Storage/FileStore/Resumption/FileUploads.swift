@@ -137,7 +137,7 @@ final class FileUploads: Sendable {
     try await requireRecovered()
     let upload = try table[id]
     var session = upload.session
-    let append = try session.admit(request, bytes: bytes, limits: limits, at: now())
+    let append = try session.admit(request, bytes: bytes, limits: limits)
     if session.isWhole { return OutcomeRequest(append, to: session) }
     return try await UploadError.storing { () async throws(StoreError) in
       try await requireCounted()

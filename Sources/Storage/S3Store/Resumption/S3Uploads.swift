@@ -127,7 +127,7 @@ final class S3Uploads: Sendable {
     let held = try await leases.take(id)
     do throws(UploadError) {
       var session = held.row.session
-      let append = try session.admit(request, bytes: bytes, limits: limits, at: now())
+      let append = try session.admit(request, bytes: bytes, limits: limits)
       if session.isWhole {
         await leases.end(held.lease)
         return OutcomeRequest(append, to: session)

@@ -59,9 +59,9 @@ public struct UploadSession: Sendable, Hashable {
     guard (1...limits.parts).contains(parts.count) else { throw .partCount(limit: limits.parts) }
     var length: Int64 = 0
     for part in parts {
-      guard part.terms.isPartial, part.isWhole, part.terms.owner == terms.owner,
-        !part.isExpired(at: now, limits)
-      else { throw .unusablePart(part.id) }
+      guard part.terms.isPartial, part.isWhole, part.terms.owner == terms.owner else {
+        throw .unusablePart(part.id)
+      }
       let (sum, overflow) = length.addingReportingOverflow(part.offset)
       guard !overflow, sum <= limits.length else { throw .tooLarge(limit: limits.length) }
       length = sum
@@ -148,11 +148,11 @@ public struct UploadSession: Sendable, Hashable {
   ///   - request: the request.
   ///   - bytes: the number of bytes of the request's body, if it states it.
   ///   - limits: the limits of every upload.
-  ///   - now: the current time.
+  ///   - now: the current time; `nil` if the caller has made sure that the upload has not expired.
   public mutating func admit(
-    _ request: AppendRequest, bytes: Int64?, limits: UploadLimits, at now: Date
+    _ request: AppendRequest, bytes: Int64?, limits: UploadLimits, at now: Date? = nil
   ) throws(UploadError) -> UploadAppend {
-    if isExpired(at: now, limits) { throw .gone }
+    if let now, isExpired(at: now, limits) { throw .gone }
     if terms.isJoined { throw .joined }
     guard request.offset == offset else {
       throw .mismatchingOffset(expected: offset, provided: request.offset)

@@ -31,7 +31,8 @@ public protocol TransientUploadStore: Sendable {
 /// - Neither a session nor the disk ever holds more bytes than the limits allow.
 /// - An upload is published at most once. Its bytes are not copied, except those of parts that are joined.
 ///
-/// The caller must serialize all calls for one upload. ``uploadSessions()`` is exempt and can be called at any time.
+/// The caller refuses and removes expired uploads, and must serialize all calls for one upload. ``uploadSessions()`` is
+/// exempt and can be called at any time.
 public protocol UploadStore: TransientUploadStore {
   /// Creates an upload. An upload that is joined from parts has all of its bytes when this returns.
   func createUpload(_ terms: UploadTerms) async throws(UploadError) -> UploadSession

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 public import SnapshotFormat
 import SystemIO
 
@@ -28,41 +28,47 @@ public struct Reaper: Sendable {
   private let store: any BundleStore
   private let catalog: any Catalog
   private let queue = BackgroundQueue()
-  private let now: @Sendable () -> Date
+  private let clock: DeletionClock
   private let onExpiration: @Sendable (Expiration) -> Void
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
   private let onHold: @Sendable (ExpirationHeld?) -> Void
+  private let onUndated: @Sendable (Int) -> Void
 
   /// Creates a reaper.
   /// - Parameters:
   ///   - rules: the rules that decide which snapshots expire. Evaluated for every pass, so that they can change.
   ///   - store: the store whose snapshots are deleted.
   ///   - catalog: the index of `store`.
-  ///   - now: returns the current time.
+  ///   - clock: the time by which snapshots expire. While it is doubted, nothing is deleted without a confirmation.
   ///   - onExpiration: called with each deleted snapshot.
   ///   - onFailure: called with a snapshot that could not be deleted, or with `nil` if the whole pass failed. The next
   ///     pass tries again.
   ///   - onHold: called before each run with the reason why the run was stopped, or with `nil` if it was not stopped.
+  ///   - onUndated: called in each run with the number of snapshots that the rules do not apply to, because their time of
+  ///     receipt can't be right, if there are any.
   public init(
     _ rules: @autoclosure @escaping @Sendable () -> RetentionRules, store: any BundleStore,
     catalog: any Catalog,
-    now: @escaping @Sendable () -> Date = { Date() },
+    clock: DeletionClock = DeletionClock(),
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
     onFailure: @escaping @Sendable (SnapshotID?, any Error) -> Void = { _, _ in },
-    onHold: @escaping @Sendable (ExpirationHeld?) -> Void = { _ in }
+    onHold: @escaping @Sendable (ExpirationHeld?) -> Void = { _ in },
+    onUndated: @escaping @Sendable (Int) -> Void = { _ in }
   ) {
     currentRules = rules
     self.store = store
     self.catalog = catalog
-    self.now = now
+    self.clock = clock
     self.onExpiration = onExpiration
     self.onFailure = onFailure
     self.onHold = onHold
+    self.onUndated = onUndated
   }
 
   /// Returns the expired snapshots, oldest first, with the reasons, and deletes nothing.
   public func plan() async throws -> RetentionPlan {
-    var planner = RetentionPlanner(rules, now: now())
+    let reading = await clock.read()
+    var planner = RetentionPlanner(rules, now: reading.time)
     var total = 0
     try await store.forEachBatch { ids in
       try Task.checkCancellation()
@@ -73,13 +79,17 @@ public struct Reaper: Sendable {
     }
     let complete = planner
     // Sorting a million expirations takes about a second, so it runs on a thread with low priority.
-    return RetentionPlan(expirations: await queue.perform { complete.plan() }, total: total)
+    return RetentionPlan(
+      expirations: await queue.perform { complete.plan() }, total: total, undated: complete.undated,
+      doubt: reading.doubt)
   }
 
   /// Returns the expired snapshots, oldest first. Throws ``ExpirationHeld`` if their deletion needs a confirmation.
-  /// - Parameter isConfirmed: whether a person has confirmed the deletion.
+  /// - Parameter isConfirmed: whether a person has confirmed the deletion, and the clock.
   public func due(isConfirmed: Bool = false) async throws -> [Expiration] {
+    if isConfirmed { await clock.confirm() }
     let plan = try await plan()
+    if plan.undated > 0 { onUndated(plan.undated) }
     guard isConfirmed || !plan.needsConfirmation else {
       let held = ExpirationHeld(plan)
       onHold(held)
@@ -145,7 +155,7 @@ public struct Reaper: Sendable {
 
   /// Deletes a snapshot, unless its record has changed meanwhile.
   private func expire(_ expiration: Expiration) async throws -> Bool {
-    let now = now()
+    let now = await clock.read().time
     let isGone: Bool
     do {
       isGone = try await store.delete(expiration.id) { record in

@@ -1,5 +1,6 @@
 public import Foundation
 public import SnapshotFormat
+import SystemIO
 
 /// Determines the expired snapshots from the summaries of all snapshots, in any order. It reads and changes nothing
 /// else.
@@ -47,6 +48,9 @@ public struct RetentionPlanner: Sendable {
     }
   }
 
+  /// 2020-01-01, years before the first snapshot. Clocks that were never set begin earlier.
+  private static let earliest = Date(timeIntervalSince1970: 1_577_836_800)
+
   private let now: Date
   /// The first group has the general rules; the others follow by application.
   private var groups: [Group]
@@ -54,6 +58,8 @@ public struct RetentionPlanner: Sendable {
   private let remembersAll: Bool
   private var candidates: [Candidate] = []
   private var gone: [Expiration] = []
+  /// The number of snapshots whose time of receipt can't be right.
+  public private(set) var undated = 0
 
   /// Creates a planner that applies `rules` at the time `now`.
   public init(_ rules: RetentionRules, now: Date) {
@@ -66,18 +72,25 @@ public struct RetentionPlanner: Sendable {
   }
 
   /// Adds a snapshot.
+  ///
+  /// If its time of receipt can't be right, because the clock was wrong then, its age and its place among the others are
+  /// not known. The rules do not apply to it, and it does not count for others.
   public mutating func add(_ snapshot: RetentionSummary) {
     let place = places[snapshot.application] ?? 0
     let limits = groups[place].limits
-    if !snapshot.isPinned {
-      if let end = snapshot.expiresAt, end <= now {
-        gone.append(Expiration(snapshot, .expires, Self.endHasCome))
-        return
-      }
-      if let age = limits.age, now.timeIntervalSince(snapshot.receivedAt) > Double(age.seconds) {
-        gone.append(Expiration(snapshot, .age, groups[place].sentence("is older than \(age)")))
-        return
-      }
+    if !snapshot.isPinned, let end = snapshot.expiresAt, end <= now, end >= Self.earliest {
+      gone.append(Expiration(snapshot, .expires, Self.endHasCome))
+      return
+    }
+    guard snapshot.isPinned || isPlausible(snapshot.receivedAt) else {
+      undated += 1
+      return
+    }
+    if !snapshot.isPinned, let age = limits.age,
+      now.timeIntervalSince(snapshot.receivedAt) > Double(age.seconds)
+    {
+      gone.append(Expiration(snapshot, .age, groups[place].sentence("is older than \(age)")))
+      return
     }
     groups[place].total += snapshot.size
     if place > 0 { groups[0].total += snapshot.size }
@@ -88,6 +101,10 @@ public struct RetentionPlanner: Sendable {
       Candidate(
         id: snapshot.id, receivedAt: snapshot.receivedAt, size: snapshot.size, report: report.0,
         reportRest: report.1, group: place))
+  }
+
+  private func isPlausible(_ time: Date) -> Bool {
+    time >= Self.earliest && time.timeIntervalSince(now) <= ClockMark.tolerance
   }
 
   /// Returns the expired snapshots, oldest first.
@@ -164,7 +181,7 @@ extension Expiration {
 ///
 /// If the clock jumps, or the rules contain a mistake, most snapshots can expire at once, and deletions cannot be
 /// undone. A run that would delete at least ``smallestHeld`` snapshots and more than a fifth of all snapshots therefore
-/// needs a confirmation.
+/// needs a confirmation, and so does any run while the clock is doubted.
 public struct RetentionPlan: Sendable, Hashable {
   /// The smallest number of deletions that can need a confirmation.
   public static let smallestHeld = 100
@@ -175,16 +192,22 @@ public struct RetentionPlan: Sendable, Hashable {
   public var expirations: [Expiration]
   /// The number of all snapshots, including the expired ones.
   public var total: Int
+  /// The number of snapshots that the rules do not apply to, because their time of receipt can't be right.
+  public var undated: Int
+  /// Why the clock is not believed; `nil` if it is.
+  public var doubt: ClockDoubt?
 
   /// Creates a plan.
-  public init(expirations: [Expiration], total: Int) {
+  public init(expirations: [Expiration], total: Int, undated: Int = 0, doubt: ClockDoubt? = nil) {
     self.expirations = expirations
     self.total = total
+    self.undated = undated
+    self.doubt = doubt
   }
 
   /// Whether a person must confirm the plan before it is carried out.
   public var needsConfirmation: Bool {
-    expirations.count >= Self.smallestHeld && expirations.count > total / Self.oneIn
+    doubt != nil || expirations.count >= Self.smallestHeld && expirations.count > total / Self.oneIn
   }
 }
 
@@ -194,17 +217,21 @@ public struct ExpirationHeld: Error, Sendable, Hashable, CustomStringConvertible
   public var due: Int
   /// The number of all snapshots.
   public var total: Int
+  /// Why the clock is not believed; `nil` if the number is the reason.
+  public var doubt: ClockDoubt?
 
   init(_ plan: RetentionPlan) {
     due = plan.expirations.count
     total = plan.total
+    doubt = plan.doubt
   }
 
   /// The reason, and how to proceed.
   public var description: String {
-    """
-    \(due) of \(total) snapshots would be deleted at once, so nothing was deleted. Check the clock, the rules and the \
-    output of `snapshot expire --dry-run`. `snapshot expire --confirm` deletes the snapshots.
-    """
+    if let doubt { return "\(doubt) \(due) of \(total) snapshots would be deleted." }
+    return """
+      \(due) of \(total) snapshots would be deleted at once, so nothing was deleted. Check the clock, the rules and the \
+      output of `snapshot expire --dry-run`. `snapshot expire --confirm` deletes the snapshots.
+      """
   }
 }

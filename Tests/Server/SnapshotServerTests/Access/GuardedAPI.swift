@@ -59,6 +59,8 @@ struct GuardedAPI {
 final class HandClock: Sendable {
   private struct State {
     var passed = Duration.zero
+    /// How far the time of day was set ahead.
+    var ahead = Duration.zero
     var slept: [Duration] = []
   }
 
@@ -66,14 +68,20 @@ final class HandClock: Sendable {
   /// A whole second, because dates are stored with millisecond precision.
   private let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
 
-  var now: Date { start.addingTimeInterval(state.withLock { $0.passed } / .seconds(1)) }
+  var now: Date { start.addingTimeInterval(state.withLock { $0.passed + $0.ahead } / .seconds(1)) }
   var slept: [Duration] { state.withLock { $0.slept } }
+
+  /// The time that has passed, whatever the time of day is.
+  var elapsed: Duration { state.withLock { $0.passed } }
+
+  /// Changes the time of day only.
+  func jump(_ time: Duration) { state.withLock { $0.ahead += time } }
 
   func pass(_ time: Duration) { state.withLock { $0.passed += time } }
 
   var accessClock: AccessClock {
     AccessClock(
-      now: { self.now }, elapsed: { self.state.withLock { $0.passed } },
+      now: { self.now }, elapsed: { self.elapsed },
       sleep: { time in
         self.state.withLock { $0.slept.append(time) }
         await Task.yield()

@@ -67,7 +67,8 @@ final class UploadFixture: Sendable {
         configuration, client: .of(objects.0), rows: objects.1, logger: logger)
     }
     service = UploadService(
-      SnapshotService(store: store, catalog: catalog), store: store, now: { clock.now }, logger: logger)
+      SnapshotService(store: store, catalog: catalog), store: store,
+      clock: DeletionClock(.init(now: { clock.now }, elapsed: { clock.elapsed })), logger: logger)
   }
 
   /// The same storage in another server. The first one may not be used any more.

@@ -252,6 +252,31 @@ import Testing
   }
 
   @Test(arguments: UploadStoreKind.allCases)
+  func `a clock that jumps ahead removes no upload, and uploads continue`(kind: UploadStoreKind) async throws
+  {
+    let fixture = try await UploadFixture(kind)
+    let (id, other) = (try await fixture.open(bundle).id, try await fixture.open(SampleBundle()).id)
+    try await fixture.append(bytes[..<100], to: id, at: 0)
+    fixture.clock.jump(.seconds(12 * 365 * 86_400))
+    #expect(await fixture.service.removeExpired() == 0)
+    #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 100)
+    let status = try await fixture.append(bytes[100...], to: id, at: 100)
+    #expect(status.outcome == .published(bundle.id, isNew: true))
+    fixture.clock.pass(.seconds(3599))
+    #expect(await fixture.service.removeExpired() == 0)
+    fixture.clock.jump(.seconds(-12 * 365 * 86_400))
+    #expect(await fixture.service.removeExpired() == 0)
+    fixture.clock.pass(.seconds(3600))
+    // An hour after the clock was set right, it is believed.
+    #expect(await fixture.service.removeExpired() == 1)
+    #expect(await fixture.store.uploadSessions().map(\.id) == [id])
+    #expect(
+      await uploadFailure { _ = try await fixture.service.status(other, of: UploadFixture.anybody) }
+        == "unknown")
+    await fixture.close()
+  }
+
+  @Test(arguments: UploadStoreKind.allCases)
   func `an upload without a byte expires after minutes, unless a request is appending`(
     kind: UploadStoreKind
   ) async throws {
