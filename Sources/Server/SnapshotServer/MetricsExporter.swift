@@ -80,11 +80,13 @@ final class MetricsExporter: Sendable {
     _ usage: @escaping @Sendable () -> StoreUsage, _ indexer: CatalogIndexer
   ) -> @Sendable () -> Void {
     let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
+    let lost = metrics.gauge(.lostBundles)
     let lag = metrics.gauge(.catalogLag)
     return { [weak indexer] in
       let usage = usage()
       bytes.set(usage.bytes)
       bundles.set(usage.bundles)
+      lost.set(usage.lost)
       if let indexer { lag.set(indexer.progress.lag(behind: usage)) }
     }
   }

@@ -45,7 +45,11 @@ final class BundleChanges: Sendable {
       try layout.requirePublished(id)
       guard try isWanted() else { return Committer.Change(outcome: false) }
       let tombstone = layout.path(.tombstone, of: id)
+      let isLost = try layout.isLost(id)
       do throws(SystemError) {
+        if isLost, let record = try layout.intactRecord(id)?.record {
+          folder.noteLoss(of: id, counted: record.size)
+        }
         try faults.before(.writeTombstone)
         _ = try File(tombstone, .create(mode: 0o600))
       } catch {
@@ -66,6 +70,7 @@ final class BundleChanges: Sendable {
         try Folder.removeIfPresent(layout.path(.record, of: id))
         folder.noteRemoval(in: layout.folder(of: id))
       }
+      folder.endLoss(of: id)
       folder.endRemoval()
     }
     return true
@@ -76,7 +81,7 @@ final class BundleChanges: Sendable {
     let (bundle, damaged) = (layout.path(.bundle, of: id), layout.path(.damaged, of: id))
     return try await committer.perform(in: layout.folder(of: id)) { [self] () throws(StoreError) in
       let record = try layout.storedRecord(id)
-      guard try !layout.isSetAside(id) else { return Committer.Change(outcome: try layout.asServed(record)) }
+      guard try !layout.isOutOfUse(id) else { return Committer.Change(outcome: try layout.asServed(record)) }
       do throws(SystemError) {
         try faults.before(.setAside)
         try Folder.publish(bundle, as: damaged)

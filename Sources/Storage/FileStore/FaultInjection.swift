@@ -2,7 +2,7 @@ import SystemIO
 
 /// The steps of every change to the storage. Each is announced just before it is done.
 enum Step: CaseIterable, Hashable, Sendable {
-  case writeRecord, flushFiles, publishRecord, publishBundle, writeTombstone, flushFolder
+  case writeRecord, flushFiles, announceRecord, publishBundle, publishRecord, writeTombstone, flushFolder
   case removeBundle, removeRecord
   case stageRecord, flushRecord, replaceRecord, setAside
   case repairShard, repairUploads, repairInBackground

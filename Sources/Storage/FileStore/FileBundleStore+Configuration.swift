@@ -61,6 +61,10 @@ extension FileBundleStore {
     case migrating(path: String)
     /// Something in it is missing, or is not what it must be.
     case flawed(StorageFlaw)
+    /// It is a backup, or the copy of a migration that is not complete.
+    case backup(path: String)
+    /// It was restored only in part.
+    case restoring(path: String)
     /// The disk or the system failed.
     case system(SystemError)
 
@@ -72,6 +76,13 @@ extension FileBundleStore {
       case .migrating(let path):
         "The migration to \(path) is not complete: run `snapshot migrate` with --finish, or choose another folder."
       case .flawed(let flaw): flaw.description
+      case .backup(let path):
+        """
+        \(path) is a backup, or the copy of a migration that is not complete: restore it with `snapshot restore`, or run \
+        `snapshot migrate` with --finish.
+        """
+      case .restoring(let path):
+        "\(path) was restored only in part: run `snapshot restore` again, or choose another folder."
       case .system(let failure): "The storage can't be used: \(failure)"
       }
     }

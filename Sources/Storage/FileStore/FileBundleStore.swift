@@ -10,6 +10,7 @@ import SystemIO
 ///
 ///     bundles/3f/3f2b…c1.zip       a bundle: never changed, mode 0440
 ///     bundles/3f/3f2b…c1.json      its record
+///     bundles/3f/3f2b…c1.new       the record of a bundle that is being published
 ///     bundles/3f/3f2b…c1.damaged   replaces the .zip of a bundle that was found damaged
 ///     bundles/3f/3f2b…c1.deleted   replaces all files of a deleted bundle: an empty tombstone
 ///     uploads/…                    bundles that are still arriving
@@ -20,9 +21,10 @@ import SystemIO
 ///     clean                        exists if the last server closed the folder in good order, until the next change
 ///
 /// A bundle is staged in `uploads/` and hashed while it arrives. Then it is checked, its record is written beside it,
-/// and both are flushed and renamed to their final names without overwriting, the record first and the bundle last. The
-/// upload is answered once the folder is flushed too. After a crash at any point, the next start either finds the whole
-/// bundle or removes its remains.
+/// and both are flushed and renamed without overwriting: the record to `.new`, the bundle to `.zip`, and the record to
+/// `.json`. The upload is answered once the folder is flushed too. After a crash at any point, the next start either finds
+/// the whole bundle or removes its remains. A `.json` states that its bundle was published: if the `.zip` is missing later,
+/// the bundle is lost, which is reported, and its bytes can be uploaded again.
 ///
 /// Opening a store takes the same time whatever it contains. After ``close()`` the file `clean` has all that the next
 /// store needs to know. After a crash, each shard is repaired before its first use, and all others in the background.
@@ -189,7 +191,8 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// Writes the file `clean`, unless it is still there or the storage has to be repaired.
   private func makeCleanStop() throws(SystemError) -> Int64? {
     if let formerStop, !committer.hasChanged { return formerStop.seal }
-    guard recovery.remainingShards == 0, !folder.needsRepair else { return nil }
+    // After a loss, the next start has to report it too.
+    guard recovery.remainingShards == 0, !folder.needsRepair, folder.lossCount == 0 else { return nil }
     try folder.flushRemovals()
     let stop = try CleanStop(folder, pending: verification.unverifiedBundles)
     try stop.write(folder.layout)
@@ -212,8 +215,12 @@ package final class FileBundleStore: BundleStore, UploadStore {
     ]
   }
 
-  /// The number and total size of the stored bundles.
-  package var usage: StoreUsage { folder.quotaTracker.kept }
+  /// The number and total size of the stored bundles, and the number of those that are lost.
+  package var usage: StoreUsage {
+    var usage = folder.quotaTracker.kept
+    usage.lost = folder.lossCount
+    return usage
+  }
 
   /// The reason why the store can accept no bundle at the moment; `nil` if it can.
   package func fault() async -> StorageFault? { await writeProbe.fault() }
@@ -271,7 +278,16 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// Opens a bundle for reading, with its record as stored in the file.
   package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try await recovery.require(id)
-    return try await scan.openAnew(id)
+    do throws(StoreError) {
+      let bundle = try await scan.openAnew(id)
+      await verification.noteFound(bundle.record)
+      return bundle
+    } catch {
+      if case .damaged = error {
+        await readers.next.perform { [verification] in verification.setAsideLater(id) }
+      }
+      throw error
+    }
   }
 
   /// Removes a bundle and its record permanently. An empty file remains as the tombstone.

@@ -85,7 +85,7 @@ final class LateVerification: Sendable {
     queue.async { [weak self, storage = folder] in
       do {
         for id in try storage.layout.published(in: storage.layout.folder(of: shard)) {
-          self?.beginCheck(of: id)
+          if storage.isKnownLoss(id) { self?.settleDamage(of: id) } else { self?.beginCheck(of: id) }
         }
       } catch {
         self?.resumptionHasFailed.store(true, ordering: .relaxed)
@@ -117,13 +117,13 @@ final class LateVerification: Sendable {
     }
   }
 
-  /// Starts the check of a bundle, unless it is known to be intact or is set aside already. Blocks: call on ``queue``
+  /// Starts the check of a bundle, unless it is known to be intact or is out of use already. Blocks: call on ``queue``
   /// only.
   private func beginCheck(of id: SnapshotID) {
     do throws(StoreError) {
       try committer.requireOpen()
       let record = try folder.layout.storedRecord(id)
-      guard record.verified != .intact, try !folder.layout.isSetAside(id) else { return noteVerified(id) }
+      guard record.verified != .intact, try !folder.layout.isOutOfUse(id) else { return noteVerified(id) }
       unverified.withLock { _ = $0.ids.insert(id) }
       let zip = URL(filePath: folder.layout.path(.bundle, of: id))
       let job = CheckJob(zip, size: record.size, .full, by: validate) { [weak self] result in
@@ -183,17 +183,38 @@ final class LateVerification: Sendable {
     }
   }
 
-  /// Has a bundle set aside that can't be served as its record describes. A bundle whose record is damaged stays in
-  /// place. Blocks.
+  /// Has a bundle set aside that can't be served as its record describes, or notes that it is lost. A bundle whose record
+  /// is damaged stays in place. Blocks.
   func setAsideLater(_ id: SnapshotID) {
+    guard !folder.isKnownLoss(id) else { return }
     do throws(StoreError) {
-      guard try !folder.layout.isSetAside(id) else { return }
+      if try folder.layout.isOutOfUse(id) {
+        guard try folder.layout.isLost(id) else { return }
+        let size = try folder.layout.storedRecord(id).size
+        guard folder.noteLoss(of: id, counted: size) else { return }
+      }
+      settleDamage(of: id)
+    } catch {
+      report(error, of: id)
+    }
+  }
+
+  /// Has a bundle recorded as damaged. Blocks.
+  private func settleDamage(of id: SnapshotID) {
+    do throws(StoreError) {
       var record = try folder.layout.storedRecord(id)
       record.verified = .damaged
       verdicts.continuation.yield([record])
     } catch {
       report(error, of: id)
     }
+  }
+
+  /// Notes that a bundle has its file, which can have been copied back by hand.
+  func noteFound(_ record: SnapshotRecord) async {
+    guard folder.endLoss(of: record.id) else { return }
+    folder.quotaTracker.add(StoreUsage(bundles: 1, bytes: record.size))
+    await onVerification(record)
   }
 
   private func noteVerified(_ id: SnapshotID) { unverified.withLock { _ = $0.ids.remove(id) } }

@@ -16,7 +16,7 @@ struct OpenedFolder {
     _ configuration: FileBundleStore.Configuration, faults: FaultInjection
   ) throws(FileBundleStore.OpeningError) {
     try Self.requireSound(configuration.path)
-    try Self.requireCompleteMigration(configuration.path)
+    try StorageCompleteness.requireStorage(configuration.path)
     let opened: Self?
     do throws(SystemError) {
       opened = try Self(locking: configuration, faults)
@@ -53,14 +53,6 @@ struct OpenedFolder {
     let flaws: [StorageFlaw]
     do throws(SystemError) { flaws = try StorageFlaw.all(in: path) } catch { throw .system(error) }
     if let flaw = flaws.first { throw .flawed(flaw) }
-  }
-
-  /// Throws ``FileBundleStore/OpeningError/migrating(path:)`` if the folder lacks snapshots and tokens that are still to
-  /// be copied.
-  private static func requireCompleteMigration(_ path: String) throws(FileBundleStore.OpeningError) {
-    let marker: BackupFolder.Marker?
-    do throws(SystemError) { marker = try BackupFolder(path).readMarker() } catch { throw .system(error) }
-    if marker?.origin != nil { throw .migrating(path: path) }
   }
 
   /// Makes the names of the shards' folders durable.

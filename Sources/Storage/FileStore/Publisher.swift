@@ -83,7 +83,7 @@ final class Publisher: Sendable {
 
   /// Checks an upload as deeply as is required before publication, and makes its record.
   ///
-  /// Bytes uploaded again for a bundle that was set aside are always checked in full: they could be the ones found
+  /// Bytes uploaded again for a bundle that is out of use are always checked in full: they could be the ones found
   /// damaged.
   private func admit(
     _ upload: WholeUpload, as attachment: Attachment
@@ -92,7 +92,7 @@ final class Publisher: Sendable {
     let weight = validator.weight(of: URL(filePath: upload.names.bundle), size: upload.size)
     var depth = validator.depth(for: attachment, weight: weight)
     var summary = try await check(upload, depth, weight)
-    if depth == .structure, let id = attachment.id, try layout.isSetAside(id) {
+    if depth == .structure, let id = attachment.id, try layout.isOutOfUse(id) {
       depth = .full
       summary = try await check(upload, depth, weight)
     }
@@ -148,7 +148,7 @@ final class Publisher: Sendable {
       record: record, files: [.file(upload.file), .file(recordFile), .file(state)], session: session)
   }
 
-  /// The result of an upload whose bytes replaced damaged ones.
+  /// The result of an upload whose bytes replaced damaged or lost ones.
   private func repaired(_ existing: SnapshotRecord) async -> Publication {
     guard existing.verified != .intact else { return .alreadyThere(existing) }
     do throws(StoreError) {
@@ -163,7 +163,7 @@ final class Publisher: Sendable {
   }
 
   /// Moves a flushed upload to its final names, unless the UUID is taken.
-  /// - Returns: the result of the upload, and whether its bytes replaced damaged ones.
+  /// - Returns: the result of the upload, and whether its bytes replaced damaged or lost ones.
   private func place(
     _ upload: WholeUpload, as record: SnapshotRecord, _ attachment: Attachment
   ) async throws(StoreError) -> (Publication, isRepair: Bool) {
@@ -171,10 +171,10 @@ final class Publisher: Sendable {
       do throws(StoreError) {
         let existing = try layout.storedRecord(record.id)
         try attachment.requireRepeat(of: existing, sha256: record.sha256)
-        guard try layout.isSetAside(record.id) else {
+        guard try layout.isOutOfUse(record.id) else {
           return Committer.Change(outcome: (.alreadyThere(existing), false)) { self.removeStaged(upload) }
         }
-        // The bundle was set aside after these bytes had been checked. The next attempt will check them in full.
+        // The bundle went out of use after these bytes had been checked. The next attempt will check them in full.
         guard record.verified == .intact else { throw StoreError.damaged }
         return try repair(existing, with: upload)
       } catch .notFound {
@@ -183,21 +183,19 @@ final class Publisher: Sendable {
           upload.arrival.keep()
           if record.verified == .pending { self.verification.noteUnverified(record.id) }
         } undo: {
-          self.folder.attempt("revert a publication") {
-            try Folder.publish(self.layout.path(.bundle, of: record.id), as: upload.names.bundle)
-            try Folder.removeIfPresent(self.layout.path(.record, of: record.id))
-          }
+          self.folder.attempt("revert a publication") { try self.revert(upload.names, of: record.id) }
           self.layout.forget(record.id)
         }
       }
     }
   }
 
-  /// Replaces damaged bytes with those that were uploaded again. The record remains.
+  /// Replaces damaged or lost bytes with those that were uploaded again. The record remains.
   private func repair(
     _ existing: SnapshotRecord, with upload: WholeUpload
   ) throws(StoreError) -> Committer.Change<(Publication, isRepair: Bool)> {
     let (id, bundle) = (existing.id, layout.path(.bundle, of: existing.id))
+    if try layout.isLost(id) { folder.noteLoss(of: id, counted: existing.size) }
     do throws(SystemError) {
       try faults.before(.publishBundle)
       try Folder.publish(upload.names.bundle, as: bundle)
@@ -206,6 +204,7 @@ final class Publisher: Sendable {
     }
     return Committer.Change(outcome: (.alreadyThere(existing), true)) {
       upload.arrival.keep()
+      self.folder.endLoss(of: id)
       self.removeStaged(upload)
       self.folder.attempt("remove a damaged bundle") { try self.folder.removeBundle(.damaged, of: id) }
     } undo: {
@@ -214,23 +213,37 @@ final class Publisher: Sendable {
     }
   }
 
-  /// Moves both the record and the bundle to their final names, or neither.
+  /// Moves both the record and the bundle to their final names, or neither. The record gets its name last, so that it
+  /// states for ever that the bundle was published.
   private func move(_ staged: StagedBundle, to id: SnapshotID) throws(SystemError) {
-    let record = layout.path(.record, of: id)
-    try faults.before(.publishRecord)
+    let (unpublished, bundle) = (layout.path(.unpublished, of: id), layout.path(.bundle, of: id))
+    try faults.before(.announceRecord)
+    // Only a publication that could not be reverted has left one.
+    try Folder.replace(unpublished, with: staged.record)
     do throws(SystemError) {
-      try Folder.publish(staged.record, as: record)
-    } catch  where error.isAlreadyThere {
-      // A record without a bundle can only remain from a publication that could not be reverted.
-      try Folder.replace(record, with: staged.record)
-    }
-    do {
       try faults.before(.publishBundle)
-      try Folder.publish(staged.bundle, as: layout.path(.bundle, of: id))
+      try Folder.publish(staged.bundle, as: bundle)
+      do throws(SystemError) {
+        try faults.before(.publishRecord)
+        try Folder.publish(unpublished, as: layout.path(.record, of: id))
+      } catch {
+        folder.attempt("revert the publication of a bundle") {
+          try Folder.publish(bundle, as: staged.bundle)
+        }
+        throw error
+      }
     } catch {
-      folder.attempt("revert the publication of a record") { try Folder.removeIfPresent(record) }
+      folder.attempt("revert the publication of a record") { try Folder.removeIfPresent(unpublished) }
       throw error
     }
+  }
+
+  /// Reverts ``move(_:to:)`` step by step. The record is removed.
+  private func revert(_ staged: StagedBundle, of id: SnapshotID) throws(SystemError) {
+    let unpublished = layout.path(.unpublished, of: id)
+    try Folder.replace(unpublished, with: layout.path(.record, of: id))
+    try Folder.publish(layout.path(.bundle, of: id), as: staged.bundle)
+    try Folder.removeIfPresent(unpublished)
   }
 
   private func removeStaged(_ upload: WholeUpload) {

@@ -25,10 +25,7 @@ final class Recovery: Sendable {
     var isClosed = false
   }
 
-  private let layout: StorageLayout
-  private let faults: FaultInjection
-  private let quotaTracker: QuotaTracker
-  private let logger: Logger
+  private let folder: StorageFolder
   private let restoreUploads: RestoreUploads
   /// Repairs the parts that an operation waits for.
   private let queue = DispatchQueue(label: "file-store.recovery", qos: .userInitiated)
@@ -46,14 +43,15 @@ final class Recovery: Sendable {
   ///   - parts: the parts to repair.
   ///   - restoreUploads: repairs ``Part/uploads``.
   init(_ parts: [Part], of folder: StorageFolder, restoreUploads: @escaping RestoreUploads) {
-    layout = folder.layout
-    faults = folder.faults
-    quotaTracker = folder.quotaTracker
-    logger = folder.logger
+    self.folder = folder
     self.restoreUploads = restoreUploads
     state = Mutex(State(pending: Dictionary(parts.map { ($0, []) }) { first, _ in first }))
     isOver = Atomic(parts.isEmpty)
   }
+
+  private var layout: StorageLayout { folder.layout }
+  private var faults: FaultInjection { folder.faults }
+  private var logger: Logger { folder.logger }
 
   /// The number of shards that are not repaired yet.
   var remainingShards: Int { state.withLock { $0.pending.keys.count { $0 != .uploads } } }
@@ -148,47 +146,57 @@ final class Recovery: Sendable {
     for continuation in waiting { continuation.resume(returning: failure) }
   }
 
-  /// Completes deletions, removes records of bundles that were never published, counts the bundles, and synchronizes
-  /// the folder, since a crash can come between a publication and the flush of its folder.
-  private func repair(_ folder: String) throws(SystemError) {
-    let usage = try tidy(folder)
-    try Folder.synchronize(folder)
-    quotaTracker.add(usage)
+  /// Completes deletions and publications, removes records of bundles that were never published, counts the bundles,
+  /// and synchronizes the folder, since a crash can come between a publication and the flush of its folder.
+  private func repair(_ path: String) throws(SystemError) {
+    let usage = try tidy(path)
+    try Folder.synchronize(path)
+    folder.quotaTracker.add(usage)
   }
 
-  private func tidy(_ folder: String) throws(SystemError) -> StoreUsage {
+  private func tidy(_ path: String) throws(SystemError) -> StoreUsage {
     var found: [SnapshotID: Set<StorageLayout.Kind>] = [:]
-    for name in try Folder.entries(folder) {
-      if let (id, kind) = StorageLayout.parse(name, in: folder) {
+    for name in try Folder.entries(path) {
+      if let (id, kind) = StorageLayout.parse(name, in: path) {
         found[id, default: []].insert(kind)
       } else {
         logger.warning(
           "There is a file in the storage that the server did not create",
-          metadata: ["path": "\(folder)/\(name)"])
+          metadata: ["path": "\(path)/\(name)"])
       }
     }
     var usage = StoreUsage()
-    for (id, kinds) in found {
+    var lost: [SnapshotID] = []
+    for (id, var kinds) in found {
       let bundles: [StorageLayout.Kind] = [.bundle, .damaged].filter(kinds.contains)
+      if kinds.isSuperset(of: [.unpublished, .bundle]), kinds.isDisjoint(with: [.record, .tombstone]) {
+        // Both were flushed before they got these names.
+        try layout.endPublication(of: id)
+        kinds.insert(.record)
+      }
       if kinds.contains(.tombstone) {
         if kinds.count > 1 { try endDeletion(of: id) }
       } else if !kinds.contains(.record) {
         for kind in bundles { try setAside(id, kind) }
+        try Folder.removeIfPresent(layout.path(.unpublished, of: id))
+        if bundles.isEmpty {
+          logger.info("Removed the record of a bundle that was never published", metadata: ["id": "\(id)"])
+        }
       } else if let bundle = bundles.first {
         // The damaged bundle was uploaded again, and a crash came before the damaged file was removed.
         if bundles.count > 1 { try Folder.removeIfPresent(layout.path(.damaged, of: id)) }
         usage.bundles += 1
         usage.bytes += try Folder.size(of: layout.path(bundle, of: id))
       } else {
-        try Folder.removeIfPresent(layout.path(.record, of: id))
-        logger.info("Removed the record of a bundle that was never published", metadata: ["id": "\(id)"])
+        lost.append(id)
       }
     }
+    folder.noteLosses(lost.sorted())
     return usage
   }
 
   private func endDeletion(of id: SnapshotID) throws(SystemError) {
-    for kind in [StorageLayout.Kind.bundle, .damaged, .record] {
+    for kind in [StorageLayout.Kind.bundle, .damaged, .unpublished, .record] {
       try Folder.removeIfPresent(layout.path(kind, of: id))
     }
     logger.info("Completed a deletion", metadata: ["id": "\(id)"])

@@ -19,6 +19,8 @@ final class StorageFolder: Sendable {
     /// The number of deleted bundles whose files are not removed yet.
     var removals = 0
     var unflushed: Set<String> = []
+    /// The published bundles whose files are gone.
+    var lost: Set<SnapshotID> = []
   }
 
   private let state = Mutex(State())
@@ -75,6 +77,50 @@ final class StorageFolder: Sendable {
       try Folder.synchronize(folder)
       state.withLock { _ = $0.unflushed.remove(folder) }
     }
+  }
+
+  // MARK: Lost bundles
+
+  /// The number of published bundles that are known to have no file.
+  var lossCount: Int { state.withLock { $0.lost.count } }
+
+  /// Whether a bundle is known to have no file.
+  func isKnownLoss(_ id: SnapshotID) -> Bool { state.withLock { $0.lost.contains(id) } }
+
+  /// Notes that the files of published bundles are gone, which are not counted.
+  func noteLosses(_ ids: [SnapshotID]) {
+    guard !ids.isEmpty else { return }
+    state.withLock { $0.lost.formUnion(ids) }
+    logLosses(ids)
+  }
+
+  /// Notes that the file of a published bundle is gone.
+  /// - Parameter size: the size with which the bundle was counted.
+  /// - Returns: whether that was unknown.
+  @discardableResult
+  func noteLoss(of id: SnapshotID, counted size: Int64) -> Bool {
+    guard state.withLock({ $0.lost.insert(id).inserted }) else { return false }
+    layout.forget(id)
+    quotaTracker.forget(size)
+    logLosses([id])
+    return true
+  }
+
+  /// Notes that a bundle was repaired or deleted.
+  /// - Returns: whether it was known to be lost.
+  @discardableResult
+  func endLoss(of id: SnapshotID) -> Bool { state.withLock { $0.lost.remove(id) != nil } }
+
+  /// The most lost bundles that one line of the log names.
+  private static let namedLosses = 10
+
+  private func logLosses(_ ids: [SnapshotID]) {
+    logger.error(
+      """
+      The files of published bundles are gone: attach the same bundles again, restore them from a backup, or delete the \
+      snapshots
+      """,
+      metadata: ["count": "\(ids.count)", "ids": "\(ids.prefix(Self.namedLosses).map(\.description))"])
   }
 
   /// Removes a bundle if it exists. Blocks.

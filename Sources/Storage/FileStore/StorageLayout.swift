@@ -5,14 +5,17 @@ import SystemIO
 
 /// The paths of all files below one storage folder, and how they are read.
 ///
-/// A bundle is published if its `.zip` exists under its final name, and deleted if its `.deleted` exists, whatever
-/// other files exist. A bundle that was found damaged is renamed from `.zip` to `.damaged`.
+/// A bundle is published if its `.json` exists, which gets its name last, and deleted if its `.deleted` exists, whatever
+/// other files exist. A bundle that was found damaged is renamed from `.zip` to `.damaged`. A record with neither is that
+/// of a bundle whose file was lost.
 struct StorageLayout: Sendable {
   /// The files of a bundle, by their extension.
   enum Kind: String, CaseIterable {
     case bundle = "zip"
     case damaged
     case record = "json"
+    /// The record of a bundle that is being published.
+    case unpublished = "new"
     case tombstone = "deleted"
   }
 
@@ -107,19 +110,20 @@ struct StorageLayout: Sendable {
     return shards
   }
 
-  /// The bundles published in the folder of a shard, including those set aside, sorted by name.
+  /// The bundles published in the folder of a shard, including those set aside or lost, sorted by name.
   func published(in folder: String) throws(SystemError) -> [SnapshotID] {
     var published: [SnapshotID] = []
-    var deleted: SnapshotID?
-    // In the sorted entries, a tombstone follows the damaged bundle and precedes the bundle.
+    var (deleted, unpublished): (SnapshotID?, SnapshotID?)
+    // In the sorted entries, a tombstone follows the damaged bundle, and the bundle comes last.
     for case let (id, kind)? in try Folder.entries(folder).map({ Self.parse($0, in: folder) }) {
       switch kind {
       case .tombstone:
         deleted = id
         if published.last == id { published.removeLast() }
-      case .bundle, .damaged:
+      case .unpublished: unpublished = id
+      case .bundle where unpublished == id: break
+      case .bundle, .damaged, .record:
         if deleted != id, published.last != id { published.append(id) }
-      case .record: break
       }
     }
     return published
@@ -128,8 +132,10 @@ struct StorageLayout: Sendable {
   /// Throws ``StoreError/deleted`` or ``StoreError/notFound`` unless a bundle has this UUID.
   func requirePublished(_ id: SnapshotID) throws(StoreError) {
     if try has(.tombstone, of: id) { throw .deleted }
-    if try has(.bundle, of: id) { return }
-    guard try has(.damaged, of: id) else { throw .notFound }
+    if try has(.record, of: id) { return }
+    // A bundle without a record is being published, or has lost its record.
+    if try !has(.bundle, of: id), try !has(.damaged, of: id) { throw .notFound }
+    if try has(.unpublished, of: id) { throw .notFound }
   }
 
   /// Whether `id` names a bundle, or did before it was deleted.
@@ -147,10 +153,29 @@ struct StorageLayout: Sendable {
     do { return try Folder.kind(of: path(kind, of: id)) != nil } catch { throw StoreError(error) }
   }
 
-  /// Whether the bundle is out of use: only its `.damaged` file exists.
-  func isSetAside(_ id: SnapshotID) throws(StoreError) -> Bool {
+  /// Whether the bundle is out of use: it was set aside, or lost.
+  func isOutOfUse(_ id: SnapshotID) throws(StoreError) -> Bool {
     if try has(.bundle, of: id) { return false }
-    return try has(.damaged, of: id)
+    if try has(.damaged, of: id) { return true }
+    return try isLost(id)
+  }
+
+  /// Whether a bundle was published and its file is gone.
+  func isLost(_ id: SnapshotID) throws(StoreError) -> Bool {
+    guard try has(.record, of: id) else { return false }
+    // In this order, one of them is found if the bundle is set aside, repaired or deleted meanwhile.
+    for kind in [Kind.bundle, .damaged, .bundle, .tombstone] where try has(kind, of: id) { return false }
+    return true
+  }
+
+  /// Gives a record its final name if its bundle has its own. Only a crash leaves it to do.
+  func endPublication(of id: SnapshotID) throws(SystemError) {
+    guard try Folder.exists(path(.bundle, of: id)) else { return }
+    do throws(SystemError) {
+      try Folder.publish(path(.unpublished, of: id), as: path(.record, of: id))
+    } catch  where error.isNotFound {
+      // Another thread has done it.
+    }
   }
 
   func record(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord {
@@ -166,9 +191,9 @@ struct StorageLayout: Sendable {
   /// The record as stored in its file, bypassing the cache.
   func storedRecord(_ id: SnapshotID) throws(StoreError) -> SnapshotRecord { try read(id).record }
 
-  /// `record`, marked as damaged if its bundle is set aside.
+  /// `record`, marked as damaged if its bundle is out of use.
   func asServed(_ record: SnapshotRecord) throws(StoreError) -> SnapshotRecord {
-    guard try isSetAside(record.id) else { return record }
+    guard try isOutOfUse(record.id) else { return record }
     var record = record
     record.verified = .damaged
     return record
@@ -189,12 +214,12 @@ struct StorageLayout: Sendable {
     }
   }
 
-  /// Opens a bundle. Throws ``StoreError/damaged`` if it was found damaged or its length differs from its record's.
-  /// - Parameter isAnew: whether to bypass the cache, and to open any bundle that is not set aside, even if its length
-  ///   differs from its record's.
+  /// Opens a bundle. Throws ``StoreError/damaged`` if it is out of use or its length differs from its record's.
+  /// - Parameter isAnew: whether to bypass the cache, and to open any bundle that is in use, even if its length differs
+  ///   from its record's.
   func open(_ id: SnapshotID, anew isAnew: Bool = false) throws(StoreError) -> StoredBundle {
     try requirePublished(id)
-    if try isSetAside(id) { throw .damaged }
+    if try isOutOfUse(id) { throw .damaged }
     let file = try present(id) { () throws(SystemError) in try File(path(.bundle, of: id)) }
     if isAnew { return StoredBundle(record: try asServed(storedRecord(id)), file: file) }
     let recent = records.entry(id)

@@ -1,5 +1,6 @@
 import Foundation
 import SnapshotFormat
+import SystemIO
 import TestSupport
 import Testing
 
@@ -88,5 +89,97 @@ import Testing
     #expect(outcome.lines == ["\(id) damaged"])
     let missing = try await Product.run(["backup", backup, "--storage", folder.file("none").path])
     #expect(missing.status == 2 && missing.errors.contains("There is no storage folder"))
+  }
+
+  private func lostBundles(_ server: TestServer) async throws -> Substring? {
+    let text = String(decoding: try await Curl([server.address("/metrics")]).body, as: UTF8.self)
+    let name = "snapshot_store_lost_bundles "
+    return text.split(separator: "\n").first { $0.hasPrefix(name) }?.dropFirst(name.count)
+  }
+
+  @Test func `a lost bundle is named by every command, its record stays, and the same bytes repair it`()
+    async throws
+  {
+    var server = try await TestServer(storage: folder.file("storage"))
+    let (zip, id) = try await Sample.bundle(in: folder)
+    let attach = ["upload", zip.path, "--report", "BUG-1", "--server"]
+    try #require(try await Product.run(attach + [server.url.absoluteString]).status == 0)
+    await server.program.stop()
+    let stored = folder.file("storage/bundles/\(id.description.prefix(2))/\(id)")
+    try FileManager.default.removeItem(at: stored.appendingPathExtension("zip"))
+    // The catalogue is not needed to know it.
+    for name in ["catalog.sqlite", "catalog.sqlite-wal"] { try Folder.removeIfPresent("\(storage)/\(name)") }
+
+    for target in [backup, folder.file("new.tar").path] {
+      let outcome = try await Product.run(["backup", target, "--storage", storage])
+      #expect(outcome.status == 2 && outcome.lines == ["\(id) missing"], "\(outcome.errors)")
+    }
+    let migration = try await Product.run([
+      "migrate", "--from", storage, "--to", folder.file("moved").path, "--finish",
+    ])
+    #expect(migration.status == 2 && migration.lines == ["\(id) missing"], "\(migration.errors)")
+    let doctor = try await Product.run(["doctor", "--storage", storage, "--quiet"], folder: folder.url)
+    #expect(doctor.text.contains("The bundles of 1 snapshots are gone, and their records are there: \(id)"))
+    let scrub = try await Product.run(["scrub", "--storage", storage])
+    #expect(scrub.status == 2 && scrub.lines == ["\(id)"], "\(scrub.errors)")
+
+    server = try await TestServer(storage: folder.file("storage"))
+    let address = server.address("/v1/snapshots/\(id)")
+    #expect(try await Curl([address + ".zip"]).status == 500)
+    #expect(try await Curl([address]).json["verified"] as? String == "damaged")
+    #expect(try await lostBundles(server) == "1")
+    let repair = try await Product.run(attach + [server.url.absoluteString])
+    #expect(repair.lines == ["\(id)"], "\(repair.errors)")
+    #expect(try await Curl([address + ".zip"]).status == 200)
+    #expect(try await lostBundles(server) == "0")
+    #expect(try Folder.exists(stored.appendingPathExtension("json").path))
+  }
+
+  @Test func `a backup that was never completed is restored with --partial only, and is served by nobody`()
+    async throws
+  {
+    let server = try await TestServer(storage: folder.file("storage"))
+    let (zip, _) = try await Sample.bundle(in: folder)
+    let upload = try await Product.run([
+      "upload", zip.path, "--report", "BUG-1", "--server", server.url.absoluteString,
+    ])
+    try #require(upload.status == 0)
+    try #require(try await Product.run(["backup", backup, "--storage", storage]).status == 0)
+    for start in [#"{"format":1,"bundles":0,"bytes":0}"#, nil] {
+      // As a run leaves it that was killed.
+      if let start { try folder.write(Data(start.utf8), to: "backup/backup.json") }
+      let served = try await Product.run(["serve", "--port", "0", "--storage", backup])
+      #expect(served.status == 2 && served.errors.contains("is a backup"), "\(served.errors)")
+      let other = folder.file("other-\(start == nil)").path
+      let refused = try await Product.run(["restore", backup, "--storage", other])
+      #expect(refused.status == 2 && refused.errors.contains("--partial"), "\(refused.errors)")
+      let partial = try await Product.run(["restore", backup, "--storage", other, "--partial"])
+      #expect(partial.status == 0 && partial.errors.contains("Copied 1 bundles"), "\(partial.errors)")
+    }
+    let examined = try await Product.run(["doctor", "--storage", backup], folder: folder.url)
+    #expect(examined.text.contains("is a backup, or the copy of a migration"), "\(examined.text)")
+    let interrupted = folder.file("other-true")
+    try folder.write(Data(), to: "other-true/incomplete-restore")
+    for command in [["serve", "--port", "0"], ["scrub"], ["reindex"]] {
+      let outcome = try await Product.run(command + ["--storage", interrupted.path])
+      #expect(outcome.status == 2 && outcome.errors.contains("only in part"), "\(outcome.errors)")
+    }
+  }
+
+  @Test func `a flipped bit in a key of an archive is named by the restore`() async throws {
+    let token = try await Product.run(["token", "create", "--scope", "admin", "--storage", storage])
+    try #require(token.status == 0)
+    try FileManager.default.createDirectory(
+      at: folder.file("storage/bundles"), withIntermediateDirectories: true)
+    let archive = folder.file("a.tar").path
+    try #require(try await Product.run(["backup", archive, "--storage", storage]).status == 0)
+    let key = try Data(contentsOf: folder.file("storage/keys/tokens"))
+    var bytes = try Data(contentsOf: folder.file("a.tar"))
+    let place = try #require(bytes.firstRange(of: key))
+    bytes[place.lowerBound] ^= 1
+    try bytes.write(to: folder.file("a.tar"))
+    let outcome = try await Product.run(["restore", archive, "--storage", folder.file("new").path])
+    #expect(outcome.status == 2 && outcome.lines == ["keys/tokens damaged"], "\(outcome.errors)")
+    #expect(outcome.errors.contains("1 other files of the backup are damaged"))
   }
 }

@@ -10,7 +10,9 @@ import Testing
 
 /// If any step of a store fails, a bundle exists completely or not at all.
 @Suite struct FileBundleStoreCrashTests {
-  static let commit: [Step] = [.writeRecord, .flushFiles, .publishRecord, .publishBundle, .flushFolder]
+  static let commit: [Step] = [
+    .writeRecord, .flushFiles, .announceRecord, .publishBundle, .publishRecord, .flushFolder,
+  ]
   static let deletion: [Step] = [.writeTombstone, .flushFolder, .removeBundle, .removeRecord]
 
   @Test func `the steps of a commit are done in order`() async throws {

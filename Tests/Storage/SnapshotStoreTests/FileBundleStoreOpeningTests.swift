@@ -72,7 +72,7 @@ import Testing
     let (id, probe) = (samples[0].id, StepProbe())
     // A deletion whose last steps were not done, and a record whose bundle was not published.
     try File("\(copy)/bundles/3f/\(id).deleted", .create(mode: 0o600)).synchronize()
-    let other = "\(copy)/bundles/40/40000001-0000-4000-8000-000000000000.json"
+    let other = "\(copy)/bundles/40/40000001-0000-4000-8000-000000000000.new"
     try File(other, .create(mode: 0o600)).synchronize()
     // Only operations repair shards here.
     for step in [Step.repairInBackground, .repairShard] { probe.fail(step) }

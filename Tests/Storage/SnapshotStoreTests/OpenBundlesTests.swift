@@ -58,10 +58,10 @@ import Testing
     #expect(try openDescriptors() == 0)
   }
 
-  @Test func `a bundle that was removed by hand can't be opened`() async throws {
+  @Test func `a bundle whose file was removed by hand can't be opened`() async throws {
     let store = try await makeStore()
     try Folder.remove(storage.file(sample.id, "zip"))
-    #expect(await failure { _ = try await store.open(sample.id) } == "notFound")
+    #expect(await failure { _ = try await store.open(sample.id) } == "damaged")
     #expect(try openDescriptors() == 0)
   }
 

@@ -96,6 +96,21 @@ import Testing
     #expect(try await Self.scrubber(store).run()?.damagedSnapshots == [sample.id])
   }
 
+  @Test func `lost bytes of an object store are found, and can be attached again`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      let (sample, catalog) = (SampleBundle(count: 1000), InMemoryCatalog())
+      try await catalog.insert(try await node.store.upload(sample).record)
+      let key = try #require(server.keys.first { $0.contains("bytes/") })
+      server[key] = nil
+      #expect(try await Self.scrubber(node.store, catalog).run()?.damagedSnapshots == [sample.id])
+      #expect(catalog.record(sample.id)?.verified == .damaged)
+      #expect(try await node.store.upload(sample).record.verified == .intact)
+      #expect(try await node.store.open(sample.id).contents == sample.bytes)
+      await node.store.close()
+    }
+  }
+
   @Test func `a damaged record is found, and its bundle remains`() async throws {
     let storage = try StorageFixture()
     let store = try await storage.open()

@@ -1,5 +1,6 @@
 import AccessControl
 import FileStore
+import SnapshotFormat
 import SnapshotServer
 import SystemIO
 
@@ -8,6 +9,8 @@ struct StorageExamination {
   /// The share of the disk, and of its files, below which there is a warning.
   private static let scarceShare = 0.05
   private static let shownFlaws = 20
+  /// The most snapshots that a finding names.
+  private static let namedSnapshots = 5
   private let topic = "storage"
   private let path: String
   private let settings: ServerSettings
@@ -130,11 +133,31 @@ struct StorageExamination {
   }
 
   private func contents() throws(SystemError) -> [Finding] {
-    if try Folder.exists(path + "/incomplete-restore") {
+    switch try StorageCompleteness(of: path) {
+    case .storage: break
+    case .restoring:
       return [
         .error(
           topic, "The storage was restored from a backup only in part.",
-          mend: "Stop the server, and run `snapshot restore` again.")
+          mend: "Run `snapshot restore` again: no server starts before it is complete.")
+      ]
+    case .migrating, .backup:
+      return [
+        .error(
+          topic,
+          "\(path) is a backup, or the copy of a migration that is not complete: no server starts with it.",
+          mend: "Restore it with `snapshot restore`, or run `snapshot migrate` with --finish.")
+      ]
+    }
+    let lost = try LostBundles(in: path, naming: Self.namedSnapshots)
+    if lost.count > 0 {
+      let names = lost.first.map(\.description).joined(separator: ", ")
+      return [
+        .error(
+          topic,
+          "The bundles of \(lost.count) snapshots are gone, and their records are there: \(names)\(lost.count > lost.first.count ? " …" : "").",
+          mend:
+            "Attach the same bundles again, copy their .zip files from the backup, or delete the snapshots.")
       ]
     }
     let count = try Folder.isFolder(path + "/set-aside") ? Folder.entries(path + "/set-aside").count : 0

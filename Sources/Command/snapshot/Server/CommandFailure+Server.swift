@@ -17,6 +17,8 @@ extension CommandFailure {
     case .tokens(let error): self.init(error)
     case .tls(let error): self.init(error.description, status: .refused)
     case .storage(.flawed), .quotaUnsupported, .sharedSettings: self.init(error.description, status: .refused)
+    case .storage(.backup), .storage(.migrating), .storage(.restoring):
+      self.init(error.description, status: .refused)
     case .storage, .objectStore, .database, .catalog, .auditLog: self.init(error.description)
     }
   }

@@ -28,6 +28,7 @@ enum TransferOutcome {
       Console.print(json: report)
     } else {
       for problem in report.problems { Console.print("\(problem.id) \(problem.kind.rawValue)") }
+      for problem in report.fileProblems { Console.print("\(problem.path) \(problem.kind.rawValue)") }
     }
     Console.note(
       """
@@ -35,9 +36,15 @@ enum TransferOutcome {
       records, \(report.deletions) deletions and \(report.otherFiles) other files; \(target) has \
       \(report.bundles) bundles (\(Console.size(report.bytes))).
       """)
-    let lost = report.lossCount
-    guard lost == 0 || losses else {
+    if losses { return }
+    let (lost, files) = (report.lossCount, report.fileProblems.count)
+    guard lost == 0 else {
       throw CommandFailure("\(lost) snapshots are damaged or missing, and were not copied.", status: .refused)
+    }
+    guard files == 0 else {
+      throw CommandFailure(
+        "\(files) other files of the backup are damaged, and were copied as they are, or are missing.",
+        status: .refused)
     }
   }
 }

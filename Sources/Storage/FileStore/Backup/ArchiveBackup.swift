@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import SnapshotFormat
 package import SnapshotStore
 import SystemIO
@@ -14,15 +14,21 @@ package struct ArchiveBackup: Sendable {
   private let source: StorageLayout
   private let path: String
   private let earlier: String?
+  private let now: @Sendable () -> Date
 
   /// - Parameters:
   ///   - storage: the storage folder.
   ///   - path: the archive, which must not exist.
   ///   - earlier: the archive that this one continues; `nil` to copy everything.
-  package init(of storage: String, to path: String, since earlier: String? = nil) {
+  ///   - now: the time of day.
+  package init(
+    of storage: String, to path: String, since earlier: String? = nil,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
     source = StorageLayout(root: storage)
     self.path = path
     self.earlier = earlier
+    self.now = now
   }
 
   private var incomplete: String { path + ".incomplete" }
@@ -33,6 +39,7 @@ package struct ArchiveBackup: Sendable {
   package func run(_ progress: (TransferReport) -> Void = { _ in }) throws(TransferError) -> TransferReport {
     try TransferError.requireSound(source.root)
     guard Folder.isFolder(source.bundles) else { throw .noStorage(source.root) }
+    try StorageCompleteness.requireSource(source.root)
     let earlier = try earlier.map { (path) throws(TransferError) in try BackupArchive(path) }
     do {
       guard try !Folder.exists(path) else { throw TransferError.exists(path) }
@@ -64,23 +71,25 @@ package struct ArchiveBackup: Sendable {
   private func write(
     to file: File, continuing earlier: BackupArchive?, _ progress: (TransferReport) -> Void
   ) throws(SystemError) -> TransferReport {
-    let began = Date()
-    var (writer, report) = (TarWriter(file), TransferReport())
+    let began = now()
+    var (writer, report, index) = (TarWriter(file), TransferReport(), FileIndex())
+    var indexes = [FileIndex.name]
     // A server creates a key before the first token that needs it.
     for folder in ["tokens", "keys"] {
       for name in try OtherFiles.paths(in: source.root, below: folder) {
-        report.otherFiles += try add(name, to: &writer)
+        report.otherFiles += try add(name, to: &writer, &index)
       }
     }
     for shard in SnapshotShard.allCases {
-      try add(shard, to: &writer, earlier, &report, progress)
+      if try add(shard, to: &writer, earlier, &report, progress) { indexes.append(shard.digits) }
       report.share = Double(shard.firstByte) / 256
       progress(report)
     }
     // Last, so that the audit of all bundles is there.
-    report.otherFiles += try addLogsAndOthers(to: &writer)
+    report.otherFiles += try addLogsAndOthers(to: &writer, &index)
+    try writer.add("\(BackupFolder.indexName)/\(FileIndex.name)", index.bytes)
     let marker = BackupFolder.Marker(
-      completeUntil: began, bundles: report.bundles, bytes: report.bytes, archive: UUID(),
+      completeUntil: began, bundles: report.bundles, bytes: report.bytes, indexes: indexes, archive: UUID(),
       follows: earlier?.marker.archive)
     try writer.add(BackupFolder.markerName, try marker.bytes(for: path))
     try writer.finish()
@@ -90,33 +99,45 @@ package struct ArchiveBackup: Sendable {
 
   // MARK: Other files
 
-  private func addLogsAndOthers(to writer: inout TarWriter) throws(SystemError) -> Int {
+  private func addLogsAndOthers(
+    to writer: inout TarWriter, _ index: inout FileIndex
+  ) throws(SystemError) -> Int {
     var count = 0
     // If a log is rotated meanwhile, all its files have other names. The last member with a name counts.
     for _ in 0..<Self.logAttempts {
       let log = "\(source.root)/\(OtherFiles.log)"
       let first = try Folder.file(at: log)?.identity
       count = 0
-      for name in try OtherFiles.paths(in: source.root) { count += try add(name, to: &writer) }
+      for name in try OtherFiles.paths(in: source.root) {
+        count += try add(name, to: &writer, &index)
+      }
       if try Folder.file(at: log)?.identity == first { break }
     }
     return count
   }
 
-  /// Adds a file if it still exists.
+  /// Adds a file if it still exists, and its digest to the index.
   /// - Returns: the number of added files.
-  private func add(_ name: String, to writer: inout TarWriter) throws(SystemError) -> Int {
+  private func add(
+    _ name: String, to writer: inout TarWriter, _ index: inout FileIndex
+  ) throws(SystemError) -> Int {
     guard let contents = try FileSection(ifPresent: "\(source.root)/\(name)"), try contents.file.isRegular
     else { return 0 }
-    return try writer.add(name, contents, modified: contents.file.modifiedAt / 1000) ? 1 : 0
+    guard let digest = try writer.add(name, contents, modified: contents.file.modifiedAt / 1000) else {
+      return 0
+    }
+    index.digests[name] = [digest]
+    return 1
   }
 
   // MARK: Snapshots
 
+  /// Adds what is new in a shard.
+  /// - Returns: whether there is an index of the shard.
   private func add(
     _ shard: SnapshotShard, to writer: inout TarWriter, _ earlier: BackupArchive?,
     _ report: inout TransferReport, _ progress: (TransferReport) -> Void
-  ) throws(SystemError) {
+  ) throws(SystemError) -> Bool {
     let found = try source.kinds(in: shard)
     let former = try earlier?.readIndex(shard) ?? BackupIndex()
     var index = BackupIndex()
@@ -125,9 +146,9 @@ package struct ArchiveBackup: Sendable {
       index.entries[id] = try add(item, to: &writer, &report)
       progress(report)
     }
-    if !index.entries.isEmpty {
-      try writer.add("\(BackupFolder.indexName)/\(shard.digits)", Array(index.text.utf8))
-    }
+    guard !index.entries.isEmpty else { return false }
+    try writer.add("\(BackupFolder.indexName)/\(shard.digits)", Array(index.text.utf8))
+    return true
   }
 
   /// A snapshot in the storage, in earlier archives, or in both.
@@ -153,7 +174,7 @@ package struct ArchiveBackup: Sendable {
       return .deleted
     }
     guard let file = try FileSection(ifPresent: source.path(.record, of: item.id)) else {
-      return keep(item, or: .missing, &report)
+      return try keepUnlessDeleted(item, to: &writer, &report)
     }
     let stamp = BackupIndex.RecordStamp(size: file.size, modified: try file.file.modifiedNanoseconds)
     var kept: ContentDigest?
@@ -171,13 +192,11 @@ package struct ArchiveBackup: Sendable {
       report.changedRecords += 1
     } else {
       guard let bundle = try FileSection(ifPresent: source.path(.bundle, of: item.id)) else {
-        // It was deleted in the meantime, is being published, or was set aside.
-        let now = Item(id: item.id, found: try source.kinds(of: item.id), former: item.former)
-        if now.found.contains(.tombstone) { return try add(now, to: &writer, &report) }
-        return keep(now, or: now.found.contains(.damaged) ? .damaged : .missing, &report)
+        // It was deleted in the meantime, was set aside, or is lost.
+        return try keepUnlessDeleted(item, to: &writer, &report)
       }
       guard bundle.size == record.size,
-        try writer.add(item.name(.bundle), bundle, expecting: record.sha256)
+        try writer.add(item.name(.bundle), bundle, expecting: record.sha256) != nil
       else { return keep(item, or: .damaged, &report) }
       report.copiedBundles += 1
       report.copiedBytes += record.size
@@ -187,6 +206,15 @@ package struct ArchiveBackup: Sendable {
     return .bundle(size: record.size, sha256: record.sha256, record: stamp)
   }
 
+  /// Leaves a snapshot of which a file is missing as the earlier archives have it, unless it was deleted in the meantime.
+  private func keepUnlessDeleted(
+    _ item: Item, to writer: inout TarWriter, _ report: inout TransferReport
+  ) throws(SystemError) -> BackupIndex.Entry? {
+    let now = Item(id: item.id, found: try source.kinds(of: item.id), former: item.former)
+    if now.found.contains(.tombstone) { return try add(now, to: &writer, &report) }
+    return keep(now, or: now.found.contains(.damaged) ? .damaged : .missing, &report)
+  }
+
   /// Leaves a snapshot that the storage does not have intact as the earlier archives have it.
   private func keep(
     _ item: Item, or problem: TransferReport.Problem.Kind, _ report: inout TransferReport
@@ -194,8 +222,7 @@ package struct ArchiveBackup: Sendable {
     if case .bundle(let size, _, _) = item.former {
       report.note(.kept, item.id)
       report.add(size: size)
-    } else if item.found != [.record], !item.found.isEmpty {
-      // A record alone belongs to a bundle that is being published.
+    } else if !item.found.isEmpty, !item.found.isBeingPublished {
       report.note(problem, item.id)
     }
     return item.former

@@ -28,7 +28,8 @@ struct BackupArchive: Sendable {
   private var indexes: [String: FileSection] = [:]
 
   /// Reads the headers of all members.
-  init(_ path: String) throws(TransferError) {
+  /// - Parameter isPartial: whether an archive is accepted that is not complete. It has no identity then.
+  init(_ path: String, isPartial: Bool = false) throws(TransferError) {
     self.path = path
     var marker: BackupFolder.Marker?
     var isForeign = false
@@ -65,16 +66,27 @@ struct BackupArchive: Sendable {
     } catch {
       throw .system(error)
     }
-    guard let marker, marker.archive != nil, isComplete, !isForeign else { throw .noArchive(path) }
-    self.marker = marker
+    let isWhole = isComplete && marker?.archive != nil
+    guard !isForeign, isWhole || isPartial && !(snapshots.isEmpty && others.isEmpty) else {
+      throw .noArchive(path)
+    }
+    self.marker = marker ?? BackupFolder.Marker()
     (self.snapshots, self.others, self.indexes) = (snapshots, others, indexes)
   }
 
+  /// An index; `nil` if there is none.
+  func index(_ name: String) -> FileSection? { indexes[name] }
+
   /// What the archive and those before it have of a shard.
   func readIndex(_ shard: SnapshotShard) throws(SystemError) -> BackupIndex? {
-    try indexes[shard.digits].flatMap { (section) throws(SystemError) in
+    try index(shard.digits).flatMap { (section) throws(SystemError) in
       BackupIndex(text: String(decoding: try section.read(), as: UTF8.self))
     }
+  }
+
+  /// The index of the files that belong to no snapshot; `nil` if it is missing or damaged.
+  func readFileIndex() throws(SystemError) -> FileIndex? {
+    try index(FileIndex.name).flatMap { (section) throws(SystemError) in FileIndex(try section.read()) }
   }
 }
 
@@ -84,12 +96,14 @@ struct BackupArchives: BackupSource {
   private var newest: BackupArchive { archives[archives.count - 1] }
 
   /// Opens the archives, at least one.
+  /// - Parameter isPartial: whether the last one may be incomplete.
   /// - Throws: ``TransferError/wrongOrder(_:)`` if one does not continue the one before it.
-  init(_ paths: [String]) throws(TransferError) {
+  init(_ paths: [String], isPartial: Bool = false) throws(TransferError) {
     var archives: [BackupArchive] = []
     for path in paths {
-      let archive = try BackupArchive(path)
-      guard archive.marker.follows == archives.last?.marker.archive else { throw .wrongOrder(path) }
+      let archive = try BackupArchive(path, isPartial: isPartial && path == paths.last)
+      let isTorn = archive.marker.archive == nil
+      guard isTorn || archive.marker.follows == archives.last?.marker.archive else { throw .wrongOrder(path) }
       archives.append(archive)
     }
     guard !archives.isEmpty else { throw .noBackup("") }
@@ -97,6 +111,13 @@ struct BackupArchives: BackupSource {
   }
 
   func requireUsable(into target: String) {}
+
+  /// Archives that are not complete are only opened for a partial restore.
+  func requireComplete() {}
+
+  func expectedIndexes() -> [String] { newest.marker.indexes ?? [] }
+
+  func index(_ name: String) -> FileSection? { newest.index(name) }
 
   func kinds(in shard: SnapshotShard) -> [SnapshotID: Set<StorageLayout.Kind>] {
     var kinds: [SnapshotID: Set<StorageLayout.Kind>] = [:]
@@ -116,33 +137,38 @@ struct BackupArchives: BackupSource {
     return switch kind {
     case .record: all.compactMap(\.record).first
     case .bundle: all.compactMap(\.bundle).first
-    case .damaged, .tombstone: nil
+    case .damaged, .unpublished, .tombstone: nil
     }
   }
 
-  func copyOtherFiles(to target: String, _ staged: StagedFiles) throws(SystemError) -> Int {
-    var count = 0
+  func copyOtherFiles(
+    to target: String, _ staged: StagedFiles, _ report: inout TransferReport
+  ) throws(SystemError) {
     for folder in OtherFiles.exact {
+      func isInside(_ name: String) -> Bool { name.hasPrefix(folder + "/") }
       // A storage that had lost all tokens gets those of an earlier archive, as it would with the folder of a backup.
-      let files =
-        archives.reversed().lazy
-        .map { $0.others.filter { $0.key.hasPrefix(folder + "/") } }.first { !$0.isEmpty } ?? [:]
-      count += try copy(files, to: target, staged)
+      guard let archive = archives.last(where: { $0.others.keys.contains(where: isInside) }) else { continue }
+      try copy(archive, where: isInside, to: target, staged, &report)
     }
-    let rest = newest.others.filter { file in !OtherFiles.exact.contains { file.key.hasPrefix($0 + "/") } }
-    return try count + copy(rest, to: target, staged)
+    func isElsewhere(_ name: String) -> Bool { !OtherFiles.exact.contains { name.hasPrefix($0 + "/") } }
+    try copy(newest, where: isElsewhere, to: target, staged, &report)
   }
 
   private func copy(
-    _ files: [String: BackupArchive.OtherFile], to target: String, _ staged: StagedFiles
-  ) throws(SystemError) -> Int {
-    for (name, file) in files.sorted(by: { $0.key < $1.key }) {
+    _ archive: BackupArchive, where isWanted: (String) -> Bool, to target: String, _ staged: StagedFiles,
+    _ report: inout TransferReport
+  ) throws(SystemError) {
+    let check = FileCheck(try archive.readFileIndex(), where: isWanted)
+    for (name, file) in archive.others.sorted(by: { $0.key < $1.key }) where isWanted(name) {
       let path = "\(target)/\(name)"
       try staged.makeFolder(Folder.parent(of: path))
-      try staged.add(try staged.copy(file.contents, mode: 0o600), as: path, modified: file.modified)
+      let copy = try staged.copy(file.contents, mode: 0o600)
+      check.noteCopy(of: name, copy.sha256)
+      try staged.add(copy, as: path, modified: file.modified)
       try staged.commitIfMany()
+      report.otherFiles += 1
     }
     try staged.commit()
-    return files.count
+    report.fileProblems += check.problems
   }
 }

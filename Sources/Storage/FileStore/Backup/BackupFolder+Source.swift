@@ -1,3 +1,4 @@
+import Foundation
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -9,6 +10,21 @@ extension BackupFolder: BackupSource {
     try TransferError.requireApart(root, target)
   }
 
+  func requireComplete() throws(TransferError) {
+    let lacksParts: Bool
+    do throws(SystemError) { lacksParts = try StorageCompleteness(of: root).lacksParts } catch {
+      throw .system(error)
+    }
+    if lacksParts { throw .incompleteBackup(root) }
+  }
+
+  func expectedIndexes() throws(SystemError) -> [String] {
+    // A partial restore reads a backup whose marker is damaged, too.
+    do throws(SystemError) { return try readMarker()?.indexes ?? [] } catch
+      where error.code == POSIXErrorCode.EBADMSG.rawValue
+    { return [] }
+  }
+
   func kinds(in shard: SnapshotShard) throws(SystemError) -> [SnapshotID: Set<StorageLayout.Kind>] {
     try layout.kinds(in: shard)
   }
@@ -17,7 +33,11 @@ extension BackupFolder: BackupSource {
     try FileSection(ifPresent: layout.path(kind, of: id))
   }
 
-  func copyOtherFiles(to target: String, _ staged: StagedFiles) throws(SystemError) -> Int {
-    try OtherFiles(source: root, target: target, staged: staged).copy()
+  func copyOtherFiles(
+    to target: String, _ staged: StagedFiles, _ report: inout TransferReport
+  ) throws(SystemError) {
+    let check = FileCheck(try readFileIndex())
+    report.otherFiles = try OtherFiles(source: root, target: target, staged: staged, observer: check).copy()
+    report.fileProblems += check.problems
   }
 }

@@ -8,6 +8,7 @@ import SystemIO
 ///
 ///     backup.json      states that this is a backup, and when it was last completed
 ///     index/3f         what the backup has of the shard `3f`, with the digests
+///     index/files      the digests of tokens, keys and logs
 ///     incomplete/…     files that are still being copied
 struct BackupFolder: Sendable {
   let root: String
@@ -36,6 +37,8 @@ struct BackupFolder: Sendable {
     var completeUntil: Date?
     var bundles = 0
     var bytes: Int64 = 0
+    /// The names of the indexes that the backup has; `nil` in a backup of an earlier version.
+    var indexes: [String]?
     /// The identity of an archive; `nil` in a folder.
     var archive: UUID?
     /// The archive without which this one is incomplete; `nil` if there is none.
@@ -67,10 +70,30 @@ struct BackupFolder: Sendable {
   func removeIncomplete() throws(SystemError) { try OpenFolder(root).removeTree(Self.incompleteName) }
 
   func readIndex(_ shard: SnapshotShard) throws(SystemError) -> BackupIndex? {
-    let path = "\(indexFolder)/\(shard.digits)"
-    guard try Folder.kind(of: path) == .file else { return nil }
-    let file = try File(path)
-    return BackupIndex(text: String(decoding: try file.read(upTo: Int(file.size), at: 0), as: UTF8.self))
+    try index(shard.digits).flatMap { (section) throws(SystemError) in
+      BackupIndex(text: String(decoding: try section.read(), as: UTF8.self))
+    }
+  }
+
+  /// An index; `nil` if there is no such file.
+  func index(_ name: String) throws(SystemError) -> FileSection? {
+    let path = "\(indexFolder)/\(name)"
+    return try Folder.kind(of: path) == .file ? FileSection(File(path)) : nil
+  }
+
+  /// The index of the files that belong to no snapshot; `nil` if it is missing or damaged.
+  func readFileIndex() throws(SystemError) -> FileIndex? {
+    try index(FileIndex.name).flatMap { (section) throws(SystemError) in FileIndex(try section.read()) }
+  }
+
+  func write(_ index: FileIndex) throws(SystemError) {
+    try DurableFile.replace("\(indexFolder)/\(FileIndex.name)", with: index.bytes)
+  }
+
+  /// The names of all indexes.
+  func indexes() throws(SystemError) -> [String] {
+    let names = Set(SnapshotShard.allCases.map(\.digits)).union([FileIndex.name])
+    return try Folder.entries(indexFolder).filter(names.contains)
   }
 
   func write(_ index: BackupIndex, of shard: SnapshotShard) throws(SystemError) {

@@ -23,6 +23,7 @@ struct OtherFiles {
   let source: String
   let target: String
   let staged: StagedFiles
+  var observer: (any OtherFilesObserver)?
 
   /// Copies everything that is missing or different in the target.
   /// - Returns: the number of copied files.
@@ -109,6 +110,7 @@ struct OtherFiles {
     if Self.exact.contains(name), !entries.isEmpty {
       let names = Set(entries.map(\.name))
       for file in try Folder.entries("\(target)/\(name)") where !names.contains(file) {
+        observer?.noteRemoval(of: "\(name)/\(file)")
         staged.remove("\(target)/\(name)/\(file)")
       }
     }
@@ -131,11 +133,13 @@ struct OtherFiles {
           try size <= Self.comparedBytes
           ? former.read(upTo: Int(size), at: 0) == file.read(upTo: Int(size), at: 0)
           : former.modifiedAt == file.modifiedAt
-        if isSame { return 0 }
+        if isSame, try observer?.canKeep(former, of: name) ?? true { return 0 }
       }
     }
     let modified = try file.modifiedAt
-    try staged.add(try staged.copy(FileSection(file, 0..<size), mode: 0o600), as: path, modified: modified)
+    let copy = try staged.copy(FileSection(file, 0..<size), mode: 0o600)
+    observer?.noteCopy(of: name, copy.sha256)
+    try staged.add(copy, as: path, modified: modified)
     try staged.commitIfMany()
     return 1
   }

@@ -17,6 +17,8 @@ final class StagedFiles {
   private let folder: OpenFolder
   /// Flushes all files at once, if the file system can.
   private let volume: Volume?
+  /// Called before files that were added or removed change their names.
+  var willCommit: () throws(SystemError) -> Void = {}
   private var moves: [(staged: String, final: String)] = []
   private var removals: [String] = []
   private var changedFolders: [String: OpenFolder] = [:]
@@ -91,6 +93,7 @@ final class StagedFiles {
 
   /// Returns when everything that was added or removed is durable.
   func commit() throws(SystemError) {
+    try willCommit()
     if !moves.isEmpty { try volume?.synchronize() }
     for (staged, final) in moves {
       try changedFolder(of: final).replace(Folder.name(of: final), with: staged, from: folder)

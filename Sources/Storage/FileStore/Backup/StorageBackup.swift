@@ -6,33 +6,41 @@ import SystemIO
 /// Copies a storage folder to a backup, also while a server uses it.
 ///
 /// A run copies what is new: bundles never change, and records only as a whole. Every bundle is hashed while it is
-/// copied, and is added only if it has the digest that its record states; record first, bundle last. Files that were
+/// copied, and is added only if it has the digest that its record states; bundle first, record last. Files that were
 /// lost or damaged in the storage are kept in the backup; only a deletion removes them. An interrupted run leaves
-/// nothing incomplete under a final name, and the next one continues.
+/// nothing incomplete under a final name, and the next one continues. Until the first one is completed, the file
+/// `backup.json` marks the backup as incomplete.
 package struct StorageBackup: Sendable {
   private let source: StorageLayout
   private let backup: BackupFolder
   private let rehashes: Bool
   private let bundleMode: UInt16
+  private let now: @Sendable () -> Date
 
   /// - Parameters:
   ///   - storage: the storage folder.
   ///   - folder: the folder of the backup, which is created if it is missing.
   ///   - rehashes: whether to read and verify what the backup has already.
   ///   - bundleMode: the permissions of copied bundles.
-  package init(of storage: String, to folder: String, rehashes: Bool = false, bundleMode: UInt16 = 0o600) {
+  ///   - now: the time of day.
+  package init(
+    of storage: String, to folder: String, rehashes: Bool = false, bundleMode: UInt16 = 0o600,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
     source = StorageLayout(root: storage)
     backup = BackupFolder(folder)
     self.rehashes = rehashes
     self.bundleMode = bundleMode
+    self.now = now
   }
 
   /// Runs the backup. When it returns, everything is durable. Blocks.
   /// - Parameter progress: called often with the report so far.
   package func run(_ progress: (TransferReport) -> Void = { _ in }) throws(TransferError) -> TransferReport {
-    let began = Date()
+    let began = now()
     try TransferError.requireSound(source.root)
     guard Folder.isFolder(source.bundles) else { throw .noStorage(source.root) }
+    try StorageCompleteness.requireSource(source.root)
     let lock = try prepare()
     do throws(SystemError) {
       let report = try copy(progress, began)
@@ -92,19 +100,24 @@ package struct StorageBackup: Sendable {
     _ progress: (TransferReport) -> Void, _ began: Date
   ) throws(SystemError) -> TransferReport {
     let staged = try StagedFiles(in: backup.incomplete)
+    let ledger = try FileLedger(backup, rehashes: rehashes)
+    staged.willCommit = { () throws(SystemError) in try ledger.save() }
+    let others = OtherFiles(source: source.root, target: backup.root, staged: staged, observer: ledger)
     var report = TransferReport()
-    report.otherFiles = try OtherFiles(source: source.root, target: backup.root, staged: staged).copy()
+    report.otherFiles = try others.copy()
     for shard in SnapshotShard.allCases {
       try copy(shard, staged, &report, progress)
       report.share = Double(shard.firstByte) / 256
       progress(report)
     }
     // What was stored before `began` is in the backup now, also the audit of it.
-    report.otherFiles += try OtherFiles(source: source.root, target: backup.root, staged: staged).copy()
+    report.otherFiles += try others.copy()
+    try ledger.finish()
     try backup.removeIncomplete()
     try Folder.synchronize(backup.layout.bundles)
     try backup.write(
-      BackupFolder.Marker(completeUntil: began, bundles: report.bundles, bytes: report.bytes))
+      BackupFolder.Marker(
+        completeUntil: began, bundles: report.bundles, bytes: report.bytes, indexes: backup.indexes()))
     report.share = 1
     return report
   }
@@ -155,7 +168,7 @@ package struct StorageBackup: Sendable {
     let id = item.id
     if item.isDeleted { return try delete(item, staged, &report) }
     guard let file = try File.ifPresent(source.path(.record, of: id)) else {
-      return try keep(item, or: .missing, &report)
+      return try keepUnlessDeleted(item, staged, &report)
     }
     let stamp = BackupIndex.RecordStamp(size: try file.size, modified: try file.modifiedNanoseconds)
     let kept = try intactCopy(item)
@@ -173,11 +186,8 @@ package struct StorageBackup: Sendable {
       bundle = nil
     } else {
       guard let file = try File.ifPresent(source.path(.bundle, of: id)) else {
-        // It was deleted in the meantime, is being published, or was set aside.
-        var item = item
-        item.found = try source.kinds(of: id)
-        if item.found.contains(.tombstone) { return try delete(item, staged, &report) }
-        return try keep(item, or: item.found.contains(.damaged) ? .damaged : .missing, &report)
+        // It was deleted in the meantime, was set aside, or is lost.
+        return try keepUnlessDeleted(item, staged, &report)
       }
       let copy = try staged.copy(FileSection(file), mode: bundleMode)
       guard copy.size == record.size, copy.sha256 == record.sha256 else {
@@ -186,14 +196,14 @@ package struct StorageBackup: Sendable {
       }
       bundle = copy
     }
-    if try !hasRecord(item, bytes) {
-      try staged.add(try staged.copy(bytes, mode: 0o600), as: backup.layout.path(.record, of: id))
-      if bundle == nil { report.changedRecords += 1 }
-    }
     if let bundle {
       try staged.add(bundle, as: backup.layout.path(.bundle, of: id))
       report.copiedBundles += 1
       report.copiedBytes += bundle.size
+    }
+    if try !hasRecord(item, bytes) {
+      try staged.add(try staged.copy(bytes, mode: 0o600), as: backup.layout.path(.record, of: id))
+      if bundle == nil { report.changedRecords += 1 }
     }
     if item.present.contains(.tombstone) { staged.remove(backup.layout.path(.tombstone, of: id)) }
     report.add(size: record.size)
@@ -213,6 +223,16 @@ package struct StorageBackup: Sendable {
     return .deleted
   }
 
+  /// Leaves the backup as it is, for a snapshot of which a file is missing, unless it was deleted in the meantime.
+  private func keepUnlessDeleted(
+    _ item: Item, _ staged: StagedFiles, _ report: inout TransferReport
+  ) throws(SystemError) -> BackupIndex.Entry? {
+    var item = item
+    item.found = try source.kinds(of: item.id)
+    if item.isDeleted { return try delete(item, staged, &report) }
+    return try keep(item, or: item.found.contains(.damaged) ? .damaged : .missing, &report)
+  }
+
   /// Leaves the backup as it is, for a snapshot that the storage does not have intact.
   private func keep(
     _ item: Item, or problem: TransferReport.Problem.Kind, _ report: inout TransferReport
@@ -224,9 +244,7 @@ package struct StorageBackup: Sendable {
         ?? .bundle(
           size: kept.size, sha256: kept.sha256, record: BackupIndex.RecordStamp(size: 0, modified: 0))
     }
-    // A record alone belongs to a bundle that is being published.
-    if item.found == [.record], item.former == nil { return nil }
-    if item.found.isEmpty, item.former == nil { return nil }
+    if item.former == nil, item.found.isEmpty || item.found.isBeingPublished { return nil }
     report.note(problem, item.id)
     return item.former
   }

@@ -36,6 +36,11 @@ extension StorageLayout {
   }
 }
 
+extension Set<StorageLayout.Kind> {
+  /// Whether a bundle with these files is not published yet.
+  var isBeingPublished: Bool { contains(.unpublished) && isDisjoint(with: [.record, .tombstone]) }
+}
+
 extension File {
   /// Opens a file for reading; `nil` if there is none.
   static func ifPresent(_ path: String) throws(SystemError) -> File? {

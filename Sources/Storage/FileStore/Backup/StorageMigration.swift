@@ -35,6 +35,7 @@ package struct StorageMigration: Sendable {
   ) throws(TransferError) -> TransferReport {
     try TransferError.requireSound(source)
     guard Folder.isFolder(source + "/bundles") else { throw .noStorage(source) }
+    try StorageCompleteness.requireSource(source)
     do {
       guard let lock = try StorageLock(StorageLayout(root: source)) else { throw TransferError.inUse(source) }
       var report = try backup(rehashes: true).run(progress)

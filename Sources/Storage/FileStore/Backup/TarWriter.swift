@@ -23,10 +23,11 @@ struct TarWriter {
 
   /// Adds a member with the bytes of `source`, and hashes them. If `source` is shorter than stated, or if its digest is
   /// not `expected`, nothing is added.
-  /// - Returns: whether the member was added.
+  /// - Returns: the digest; `nil` if nothing was added.
+  @discardableResult
   mutating func add(
     _ name: String, _ source: FileSection, modified: Int64 = 0, expecting expected: ContentDigest? = nil
-  ) throws(SystemError) -> Bool {
+  ) throws(SystemError) -> ContentDigest? {
     let header = TarHeader(name: name, size: source.size, modified: modified)
     try begin(header)
     let start = offset + Int64(TarHeader.blockBytes)
@@ -40,12 +41,13 @@ struct TarWriter {
       file.beginWriting(start + copied..<start + copied + Int64(piece.count))
       copied += Int64(piece.count)
     }
-    guard copied == source.size, expected == nil || expected == computation.digest else {
+    let digest = computation.digest
+    guard copied == source.size, expected == nil || expected == digest else {
       try file.truncate(to: offset)
-      return false
+      return nil
     }
     try end(header)
-    return true
+    return digest
   }
 
   /// Ends the archive, and returns when it is durable.

@@ -11,10 +11,19 @@ package final class FolderSource: MigrationSource {
   private let queues = QueueSet("file-store.migration", count: SnapshotMigration.concurrentCopies)
   private let lock = Mutex<StorageLock?>(nil)
 
-  /// Throws ``/SnapshotStore/TransferError/noStorage(_:)`` if there is no storage folder at `path`.
+  /// Throws ``/SnapshotStore/TransferError/noStorage(_:)`` if there is no storage folder at `path`, and
+  /// ``/SnapshotStore/TransferError/incompleteStorage(_:)`` if it lacks parts.
   /// - Parameter validate: reads the identifiers from a bundle if its record lacks them.
-  package init(
+  package convenience init(
     _ path: String, validate: @escaping UploadValidator.Validator = UploadValidator().recheck
+  ) throws(TransferError) {
+    try self.init(unfinished: path, validate: validate)
+    try StorageCompleteness.requireSource(path)
+  }
+
+  /// Reads a folder that can lack parts, such as the target of a migration.
+  init(
+    unfinished path: String, validate: @escaping UploadValidator.Validator = UploadValidator().recheck
   ) throws(TransferError) {
     layout = StorageLayout(root: path)
     self.validate = validate
@@ -63,8 +72,7 @@ package final class FolderSource: MigrationSource {
     try await read { layout throws(SystemError) in
       try layout.kinds(in: shard).compactMapValues { kinds in
         if kinds.contains(.tombstone) { return .deleted }
-        // A record alone belongs to a bundle that is being published.
-        return kinds.isDisjoint(with: [.bundle, .damaged]) ? nil : .published
+        return kinds.isBeingPublished ? nil : .published
       }
     }
   }
@@ -74,7 +82,8 @@ package final class FolderSource: MigrationSource {
       // The record is read first, because the tombstone is there before the record is removed.
       let (stored, kinds) = (try layout.intactRecord(id)?.record, try layout.kinds(of: id))
       if kinds.contains(.tombstone) { return .deleted }
-      guard !kinds.isDisjoint(with: [.bundle, .damaged]) else { return nil }
+      guard !kinds.isEmpty, !kinds.isBeingPublished else { return nil }
+      guard !kinds.isDisjoint(with: [.bundle, .damaged]) else { return .lost }
       guard var record = stored else { return .unreadable }
       if record.identifiers == nil { record.identifiers = layout.identifiers(of: id, by: validate) }
       return .published(kinds.contains(.bundle) ? record : record.marked(.damaged))

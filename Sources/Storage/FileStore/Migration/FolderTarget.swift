@@ -33,7 +33,7 @@ package final class FolderTarget: MigrationTarget {
       try TransferError.requireNothingMisplaced(path)
       try folder.prepare(isIndexed: false)
       return FolderTarget(
-        contents: try FolderSource(path), folder, lock, try StagedFiles(in: folder.incomplete))
+        contents: try FolderSource(unfinished: path), folder, lock, try StagedFiles(in: folder.incomplete))
     } catch let error as SystemError where error.code == POSIXErrorCode.EBADMSG.rawValue {
       throw .unknownFormat(path)
     } catch {
@@ -66,9 +66,9 @@ package final class FolderTarget: MigrationTarget {
         return false
       }
       try staged.makeFolder(folder.layout.folder(of: record.id))
-      try folder.layout.add(record, to: staged)
       let kind: StorageLayout.Kind = record.verified == .damaged ? .damaged : .bundle
       try staged.add(copy, as: folder.layout.path(kind, of: record.id))
+      try folder.layout.add(record, to: staged)
       for other in StorageLayout.Kind.allCases where other != kind && other != .record {
         staged.remove(folder.layout.path(other, of: record.id))
       }

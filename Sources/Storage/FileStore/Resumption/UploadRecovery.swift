@@ -95,7 +95,10 @@ struct UploadRecovery {
     else { return nil }
     do throws(StoreError) {
       // The outcome must not survive a power cut that reverts the publication.
-      do throws(SystemError) { try Folder.synchronize(layout.folder(of: id)) } catch {
+      do throws(SystemError) {
+        try layout.endPublication(of: id)
+        try Folder.synchronize(layout.folder(of: id))
+      } catch {
         throw StoreError(error)
       }
       return try layout.storedRecord(id).sha256 == sha256 ? .published(id, isNew: true) : nil

@@ -55,6 +55,8 @@ package enum SnapshotState: Sendable, Hashable {
   case deleted
   /// A bundle whose record can't be read.
   case unreadable
+  /// The record of a published bundle whose bytes are gone.
+  case lost
 
   /// The record of a bundle; `nil` if there is none.
   package var record: SnapshotRecord? {

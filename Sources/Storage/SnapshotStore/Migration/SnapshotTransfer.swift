@@ -49,7 +49,7 @@ struct SnapshotTransfer: Sendable {
     switch try await source.state(of: id) {
     // It was deleted since the list was made.
     case .deleted: return try await delete(id, present)
-    case nil: return try await keep(id, present, or: .missing)
+    case nil, .lost: return try await keep(id, present, or: .missing)
     case .unreadable: return try await keep(id, present, or: .damaged)
     case .published(let record): return try await copy(record, present)
     }

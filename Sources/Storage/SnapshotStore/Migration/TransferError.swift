@@ -13,6 +13,10 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
   case notEmpty(String)
   /// Another program uses this folder.
   case inUse(String)
+  /// The copy of this folder would lack what it lacks itself: it was restored or backed up only in part.
+  case incompleteStorage(String)
+  /// No run of this backup was ever completed.
+  case incompleteBackup(String)
   /// The folder has the backup of another storage.
   case otherStorage(String)
   /// One of the two folders contains the other.
@@ -56,6 +60,13 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
       "\(path) contains files, and is not a backup; name a new or empty folder."
     case .notEmpty(let path): "\(path) is not empty; restore into a new or empty folder."
     case .inUse(let path): "Another program uses \(path): a server, a backup or a restore."
+    case .incompleteStorage(let path):
+      "\(path) lacks parts: a restore, a migration or a backup to it was interrupted. Run that again first."
+    case .incompleteBackup(let path):
+      """
+      \(path) lacks parts: the backup was interrupted. Run `snapshot backup` again, or restore what is there with \
+      --partial.
+      """
     case .otherStorage(let path):
       """
       \(path) is the backup of another storage: its keys differ. If the key was replaced on purpose, remove \

@@ -23,6 +23,21 @@ package struct TransferReport: Sendable, Codable, Equatable {
     }
   }
 
+  /// A file that belongs to no snapshot and was not copied as it should have been.
+  package struct FileProblem: Sendable, Codable, Equatable {
+    /// Its path in the backup.
+    package let path: String
+    /// `damaged` if it does not have the digest in the backup's index: it was copied nevertheless. `missing` if there is
+    /// no such file.
+    package let kind: Problem.Kind
+
+    /// Names a file.
+    package init(path: String, kind: Problem.Kind) {
+      self.path = path
+      self.kind = kind
+    }
+  }
+
   /// The bundles that the copy contains now, and their bytes.
   package var bundles = 0
   package var bytes: Int64 = 0
@@ -36,6 +51,8 @@ package struct TransferReport: Sendable, Codable, Equatable {
   /// The other files that were copied: tokens, keys and logs.
   package var otherFiles = 0
   package var problems: [Problem] = []
+  /// Tokens, keys, logs and indexes of a backup that are damaged or missing.
+  package var fileProblems: [FileProblem] = []
   /// The share of the store that was done, from 0 to 1.
   package var share = 0.0
 

@@ -8,7 +8,7 @@ public struct ScrubFinding: Sendable, Hashable {
     case intact
     /// The bytes differ. The bundle has just been set aside, so that it is no longer served.
     case setAside
-    /// The bundle had been set aside before, or its record is damaged.
+    /// The bundle had been set aside before, its bytes are gone, or its record is damaged.
     case damaged
     /// The bundle could not be read.
     case unreadable

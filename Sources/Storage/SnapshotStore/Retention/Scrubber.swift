@@ -187,13 +187,26 @@ public final class Scrubber: Sendable {
     } catch let error as StoreError {
       switch error {
       case .deleted, .notFound: return nil
-      case .damaged: return ScrubFinding(id: id, bytes: bytes, verdict: .damaged)
+      case .damaged:
+        await noteDamage(of: id)
+        return ScrubFinding(id: id, bytes: bytes, verdict: .damaged)
       default: onFailure(id, error)
       }
     } catch let error as SystemError {
       onFailure(id, error)
     }
     return ScrubFinding(id: id, bytes: bytes, verdict: .unreadable)
+  }
+
+  /// Has a snapshot recorded as damaged that was found without its bytes, so that they can be attached again.
+  private func noteDamage(of id: SnapshotID) async {
+    do {
+      try await catalog.insert(try await store.setAside(id))
+    } catch StoreError.damaged, StoreError.deleted, StoreError.notFound {
+      // The record itself is damaged, or the snapshot is gone.
+    } catch {
+      onFailure(id, error)
+    }
   }
 
   private func hash(_ file: File, _ pace: inout Pace, count: inout Int64) async throws -> ContentDigest {

@@ -258,6 +258,8 @@ import Testing
     await store.close()
     try run()
     try FileManager.default.copyItem(atPath: backup, toPath: restored)
+    await #expect(throws: FileBundleStore.OpeningError.self) { _ = try await fixture.open(at: restored) }
+    for name in ["backup.json", "index"] { try Folder.removeTree("\(restored)/\(name)") }
     let other = try await fixture.open(at: restored)
     for sample in samples { #expect(try await other.open(sample.id).contents == sample.bytes) }
     await other.close()

@@ -180,6 +180,29 @@ import Testing
   }
 }
 
+extension SnapshotMigrationTests {
+  @Test func `a bundle whose file is lost stops the completion, unless it is left out`() async throws {
+    try await MigrationFixture.with { fixture in
+      let (source, target) = (MigrationPlace.folder.source, MigrationPlace.objects.target)
+      let samples = (0..<2).map { SampleBundle(filling: "\($0)", count: 100) }
+      try await fixture.using(source) { store in
+        for sample in samples { try await store.upload(sample) }
+      }
+      try Folder.remove(fixture.file(samples[0].id, "zip", in: source))
+      let refused = try await fixture.migration(from: source, to: target).finish(leavingLosses: false)
+      #expect(refused.problems == [.init(id: samples[0].id, kind: .missing)])
+      #expect(await failure { try await fixture.using(target) { _ in } }?.contains("--finish") == true)
+      // A copy that has the bundle keeps it.
+      try await fixture.using(source) { try await $0.upload(samples[0]) }
+      _ = try await fixture.migration(from: source, to: target).copy()
+      try Folder.remove(fixture.file(samples[0].id, "zip", in: source))
+      let report = try await fixture.migration(from: source, to: target).finish(leavingLosses: false)
+      #expect(report.problems == [.init(id: samples[0].id, kind: .kept)])
+      #expect(try await fixture.bytes(of: samples[0].id, in: target) == samples[0].bytes)
+    }
+  }
+}
+
 extension MigrationFixture {
   /// The path of a snapshot's file in a folder.
   func file(_ id: SnapshotID, _ suffix: String, in place: MigrationPlace) -> String {

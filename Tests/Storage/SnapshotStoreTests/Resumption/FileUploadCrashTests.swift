@@ -23,9 +23,9 @@ import Testing
     _ = try await store.commitUpload(id, as: .of(sample))
     #expect(
       probe.takeSeen() == [
-        .writeRecord, .writeProgress, .flushFiles, .publishRecord, .publishBundle, .flushFolder,
-        .writeProgress,
-        .flushProgress,
+        .writeRecord, .writeProgress, .flushFiles, .announceRecord, .publishBundle, .publishRecord,
+        .flushFolder,
+        .writeProgress, .flushProgress,
       ])
     try await store.removeUpload(id)
     #expect(probe.takeSeen() == [.forgetUpload, .removePart, .flushUpload])
@@ -80,7 +80,10 @@ import Testing
   }
 
   @Test(
-    arguments: [Step.writeRecord, .writeProgress, .flushFiles, .publishRecord, .publishBundle, .flushFolder],
+    arguments: [
+      Step.writeRecord, .writeProgress, .flushFiles, .announceRecord, .publishBundle, .publishRecord,
+      .flushFolder,
+    ],
     [POSIXErrorCode.EIO, .ENOSPC])
   func `a publication that fails at any step can be retried`(step: Step, code: POSIXErrorCode)
     async throws
