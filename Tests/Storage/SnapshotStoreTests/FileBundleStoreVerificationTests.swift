@@ -194,6 +194,77 @@ import Testing
     #expect(try await store.record(samples[2].id).verified == .pending)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a damaged bundle is set aside while other bundles still wait for their check`() async throws {
+    let storage = try StorageFixture()
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let (first, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let checked = Atomic(0)
+    let store = try await storage.open { configuration in
+      configuration.onVerification = { heard.yield($0) }
+      configuration.validator.validate = { zip, depth throws(BundleError) in
+        let number = depth == .full ? checked.add(1, ordering: .relaxed).newValue : 0
+        // The damaged bundle and the last one are uploaded meanwhile, so that both wait.
+        if number == 1 { first.wait() }
+        if number == 3 { rest.wait() }
+        return try SampleBundle.validate(zip, depth)
+      }
+    }
+    let samples = [SampleBundle(count: 1000), SampleBundle(.damaged), SampleBundle(count: 2000)]
+    for sample in samples { try await store.upload(sample, expected: true) }
+    first.signal()
+    var verified: [SnapshotID] = []
+    for await record in records.prefix(2) { verified.append(record.id) }
+    #expect(verified == samples.prefix(2).map(\.id))
+    #expect(await failure { _ = try await store.open(samples[1].id) } == "damaged")
+    rest.signal()
+    #expect(await records.first { _ in true }?.id == samples[2].id)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `a shard that could not be searched for pending bundles is searched by the next start`() async throws {
+    let storage = try StorageFixture()
+    let failing = try await storage.open { configuration in
+      configuration.validator.validate = { zip, depth throws(BundleError) in
+        if depth == .full {
+          throw .system(SystemError(operation: "pread", code: POSIXErrorCode.EIO.rawValue))
+        }
+        return try SampleBundle.validate(zip, depth)
+      }
+    }
+    let sample = SampleBundle()
+    try await failing.upload(sample, expected: true)
+    let copy = try storage.copyAfterCrash()
+
+    // The repair begins when the queue that searches is blocked, and the folder is gone when it continues.
+    let (begin, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let faults = FaultInjection(
+      before: { step throws(SystemError) in
+        guard step == .repairInBackground else { return }
+        begin.wait()
+        begin.signal()
+      }, stamp: FaultInjection.unchangedFolders.stamp)
+    let store = try await storage.open(faults: faults, at: copy, waits: false)
+    store.verification.queue.async { gate.wait() }
+    begin.signal()
+    await store.recovered()
+    let folder = "\(copy)/bundles/\(SnapshotShard(of: sample.id).digits)"
+    try Folder.replace(copy + "/away", with: folder)
+    gate.signal()
+    await store.verification.queue.perform {}
+    try Folder.replace(folder, with: copy + "/away")
+    #expect(store.verification.unverifiedBundles == nil)
+    #expect(await store.close() != nil)
+
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let next = try await storage.open(
+      { $0.onVerification = { heard.yield($0) } }, faults: .unchangedFolders, at: copy)
+    #expect(next.seal != nil)
+    #expect(await records.first { _ in true }?.id == sample.id)
+    await next.close()
+    await failing.close()
+  }
+
   @Test func `a store can be closed during a verification, and nothing is written afterwards`() async throws {
     let storage = try StorageFixture()
     let (started, starting) = AsyncStream<Void>.makeStream()
