@@ -4,6 +4,7 @@ import SnapshotStore
 import StoreTesting
 import Synchronization
 import SystemIO
+import TestSupport
 import Testing
 
 @testable import FileStore
@@ -194,7 +195,7 @@ import Testing
     #expect(try await store.record(samples[2].id).verified == .pending)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
   func `a damaged bundle is set aside while other bundles still wait for their check`() async throws {
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
@@ -221,7 +222,7 @@ import Testing
     #expect(await records.first { _ in true }?.id == samples[2].id)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
   func `a shard that could not be searched for pending bundles is searched by the next start`() async throws {
     let storage = try StorageFixture()
     let failing = try await storage.open { configuration in
