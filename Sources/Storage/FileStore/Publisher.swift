@@ -172,7 +172,10 @@ final class Publisher: Sendable {
         let existing = try layout.storedRecord(record.id)
         try attachment.requireRepeat(of: existing, sha256: record.sha256)
         guard try layout.isOutOfUse(record.id) else {
-          return Committer.Change(outcome: (.alreadyThere(existing), false)) { self.removeStaged(upload) }
+          return Committer.Change(outcome: (.alreadyThere(existing), false)) {
+            upload.arrival.release()
+            self.removeStaged(upload)
+          }
         }
         // The bundle went out of use after these bytes had been checked. The next attempt will check them in full.
         guard record.verified == .intact else { throw StoreError.damaged }

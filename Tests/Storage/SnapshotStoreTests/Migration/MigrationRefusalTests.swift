@@ -204,12 +204,16 @@ import Testing
       let opened = try await fixture.source(source)
       let origin = try await opened.identity
       let path = disk.file("target").path
+      weak var former: FolderTarget?
       let reason = await refusal {
         let target = try FolderTarget.open(path, origin: origin)
+        former = target
         _ = try await SnapshotMigration(from: opened, to: target).copy()
       }
       #expect(reason.hasPrefix("A disk is full"), "\(reason)")
       try disk.empty()
+      // Its queue possibly releases it, and so its lock, after the failure was thrown.
+      while former != nil { await Task.yield() }
       let target = try FolderTarget.open(path, origin: origin)
       let report = try await SnapshotMigration(from: opened, to: target).finish(leavingLosses: false)
       #expect(report.bundles == 3 && report.problems.isEmpty)
