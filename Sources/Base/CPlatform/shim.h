@@ -17,6 +17,8 @@ struct snapshot_statfs {
 int fstatfs(int descriptor, void *status);
 int sync_file_range(int descriptor, int64_t offset, int64_t count, unsigned int flags);
 enum { SNAPSHOT_SYNC_FILE_RANGE_WRITE = 2, SNAPSHOT_SYNC_FILE_RANGE_WAIT_AFTER = 4 };
+int fallocate(int descriptor, int mode, int64_t offset, int64_t count);
+enum { SNAPSHOT_FALLOC_FL_KEEP_SIZE = 1 };
 
 // Opens only what the system finds in its memory; fails with EAGAIN where it would have to wait for a disk. The call has
 // one number on every architecture and no function in older C libraries.

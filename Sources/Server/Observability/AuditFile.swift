@@ -18,6 +18,7 @@ struct AuditFile: Sendable {
     self.path = path
     self.configuration = configuration
     (file, identity, isWhole) = try Self.open(path)
+    try file.reserve(configuration.reservedBytes)
   }
 
   private static func open(
@@ -107,11 +108,13 @@ struct AuditFile: Sendable {
     let file: File
     /// The folder of the file, if its name may not be durable.
     let folder: String?
+    fileprivate let reservedBytes: Int64
 
     /// Blocks.
     func flush() throws(SystemError) {
       try file.synchronize()
       if let folder { try Folder.synchronize(folder) }
+      try file.reserve(reservedBytes)
     }
   }
 
@@ -120,9 +123,23 @@ struct AuditFile: Sendable {
     isFlushing = false
     guard needsFlush else { return nil }
     defer { (needsFlush, hasNewName) = (false, false) }
-    return Unflushed(file: file, folder: hasNewName ? Folder.parent(of: path) : nil)
+    return Unflushed(
+      file: file, folder: hasNewName ? Folder.parent(of: path) : nil,
+      reservedBytes: configuration.reservedBytes)
   }
 
   /// Marks the lines as unflushed, because the flush failed.
   mutating func failedToFlush() { (needsFlush, hasNewName) = (true, true) }
+}
+
+extension File {
+  /// Reserves disk space for the next `count` bytes that are appended. On a full disk, what was reserved before remains.
+  /// Blocks.
+  fileprivate func reserve(_ count: Int64) throws(SystemError) {
+    guard count > 0 else { return }
+    do throws(SystemError) {
+      let size = try size
+      try reserve(size..<size + count)
+    } catch  where error.isOutOfSpace {}
+  }
 }

@@ -30,6 +30,9 @@ package final class AuditLog: Sendable {
     package var fileBytes: Int64 = 64 << 20
     /// The number of older files to keep, at least 1. Beyond: the oldest is deleted.
     package var keptFiles = 15
+    /// The disk space that is reserved for the next lines of each file, in bytes, so that actions are recorded while the
+    /// disk is full: deletions have to be possible then.
+    package var reservedBytes: Int64 = 1 << 20
     /// The maximum number of events waiting to be written. Beyond: ``AuditLog/write(_:)`` throws immediately.
     package var waitingEvents = 10_000
     /// The period in which similar refusals share a line.

@@ -50,6 +50,31 @@ import Testing
         == #"{"time":"2023-11-14T22:13:20.125Z","action":"expire","result":"failed"}"# + "\n")
   }
 
+  @Test(
+    .enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible }, arguments: [0, 64 << 10] as [Int64])
+  func `on a full disk, lines use the space that is reserved for them`(reserved: Int64) async throws {
+    let disk = try await SmallDisk()
+    var configuration = AuditLog.Configuration(path: disk.file("audit.log").path)
+    configuration.reservedBytes = reserved
+    let log = try AuditLog(configuration, logger: Logger(label: "test") { _ in messages })
+    try disk.fill()
+    var written = 0
+    // Twice as many as fit.
+    for _ in 0..<(2 * 64) {
+      do throws(AuditLog.Failure) {
+        try await log.write(event(1024))
+        written += 1
+      } catch {
+        #expect(log.isFailing)
+        break
+      }
+    }
+    #expect(written == reserved / 1024)
+    try disk.empty()
+    try await log.write(event(1024))
+    await log.close()
+  }
+
   @Test func `control and bidirectional characters are escaped`() throws {
     let text = "a\"b\\c\n\r\t\u{1B}[2J\u{7F}\u{9B}\u{2028}\u{202E}\u{2066}\u{FEFF}ü🙂"
     let line = AuditEvent("a", .refused, request: text, address: text).line

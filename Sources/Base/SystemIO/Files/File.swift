@@ -187,6 +187,27 @@ public final class File: Sendable {
     FileObserver.noteFile(self) { .truncate(size, $0) }
   }
 
+  /// Reserves disk space for a range, so that writing to it does not fail on a full disk. The length of the file remains
+  /// the same. Truncating the file releases what is behind its end.
+  ///
+  /// Returns `false` if the file system does not support it, and on systems other than Linux.
+  @discardableResult
+  public func reserve(_ range: Range<Int64>) throws(SystemError) -> Bool {
+    #if os(Linux)
+      do throws(SystemError) {
+        try retryingInterrupts("fallocate", path) {
+          fallocate(
+            descriptor, Int32(SNAPSHOT_FALLOC_FL_KEEP_SIZE), range.lowerBound, Int64(range.count))
+        }
+        return true
+      } catch  where error.isUnsupported || error.code == ENOSYS {
+        return false
+      }
+    #else
+      return false
+    #endif
+  }
+
   /// Sets the permission bits.
   public func setMode(_ mode: UInt16) throws(SystemError) {
     try retryingInterrupts("fchmod", path) { fchmod(descriptor, mode_t(mode)) }
