@@ -79,6 +79,7 @@ extension StoreError {
     case .invalid: "invalid"
     case .foreignApplication: "foreignApplication"
     case .outOfSpace: "outOfSpace"
+    case .outOfInodes: "outOfInodes"
     case .quotaExceeded: "quotaExceeded"
     case .damaged: "damaged"
     case .tooManyComments: "tooManyComments"

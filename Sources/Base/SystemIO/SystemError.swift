@@ -31,6 +31,14 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   public var isAlreadyThere: Bool { code == EEXIST || code == ENOTEMPTY }
   /// The disk or the quota is full, or the file would exceed the maximum size.
   public var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+  /// The file system of ``path`` can create no more files, although it has space left.
+  public var isOutOfInodes: Bool {
+    guard code == ENOSPC, let path else { return false }
+    var status = statvfs()
+    guard statvfs(Folder.parent(of: path), &status) == 0, status.f_bavail > 0 else { return false }
+    // Some file systems have no limit of files, and report 0.
+    return status.f_files > 0 && status.f_favail == 0
+  }
   /// The file system is read-only.
   public var isReadOnly: Bool { code == EROFS }
   /// The process or the system has no descriptor left.

@@ -25,7 +25,8 @@ final class BundleChanges: Sendable {
   private var layout: StorageLayout { folder.layout }
   private var faults: FaultInjection { folder.faults }
 
-  /// Removes a bundle and its record permanently. An empty file remains as the tombstone.
+  /// Removes a bundle and its record permanently. An empty file remains as the tombstone. Needs neither space nor an
+  /// inode, so that it also succeeds on a full disk.
   func delete(_ id: SnapshotID) async throws(StoreError) {
     _ = try await delete(id) { () throws(StoreError) in true }
   }
@@ -44,21 +45,20 @@ final class BundleChanges: Sendable {
     let isDeleted = try await committer.perform(in: layout.folder(of: id)) { [self] () throws(StoreError) in
       try layout.requirePublished(id)
       guard try isWanted() else { return Committer.Change(outcome: false) }
-      let tombstone = layout.path(.tombstone, of: id)
       let isLost = try layout.isLost(id)
+      let revert: @Sendable () throws(SystemError) -> Void
       do throws(SystemError) {
         if isLost, let record = try layout.intactRecord(id)?.record {
           folder.noteLoss(of: id, counted: record.size)
         }
-        try faults.before(.writeTombstone)
-        _ = try File(tombstone, .create(mode: 0o600))
+        revert = try makeTombstone(of: id)
       } catch {
         throw StoreError(error)
       }
       layout.forget(id)
       return Committer.Change(
         outcome: true, settle: folder.beginRemoval,
-        undo: { self.folder.attempt("revert a deletion") { try Folder.removeIfPresent(tombstone) } })
+        undo: { self.folder.attempt("revert a deletion", revert) })
     }
     guard isDeleted else { return false }
     // The tombstone is durable: if a removal fails here, the next start retries it.
@@ -67,13 +67,29 @@ final class BundleChanges: Sendable {
         try faults.before(.removeBundle)
         for kind in [StorageLayout.Kind.bundle, .damaged] { try folder.removeBundle(kind, of: id) }
         try faults.before(.removeRecord)
-        try Folder.removeIfPresent(layout.path(.record, of: id))
+        try layout.emptyTombstone(of: id)
         folder.noteRemoval(in: layout.folder(of: id))
       }
       folder.endLoss(of: id)
       folder.endRemoval()
     }
     return true
+  }
+
+  /// Renames the record of a bundle to its tombstone. Returns what reverts that.
+  private func makeTombstone(of id: SnapshotID) throws(SystemError)
+    -> @Sendable () throws(SystemError) -> Void
+  {
+    let (record, tombstone) = (layout.path(.record, of: id), layout.path(.tombstone, of: id))
+    try faults.before(.writeTombstone)
+    do throws(SystemError) {
+      try Folder.publish(record, as: tombstone)
+      return { () throws(SystemError) in try Folder.publish(tombstone, as: record) }
+    } catch  where error.isNotFound {
+      // A bundle whose record is lost can be deleted, too.
+      _ = try File(tombstone, .create(mode: 0o600))
+      return { () throws(SystemError) in try Folder.removeIfPresent(tombstone) }
+    }
   }
 
   /// Takes a bundle out of use by renaming its file. The name alone marks it as set aside, so this is one atomic step.

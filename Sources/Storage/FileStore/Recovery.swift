@@ -176,6 +176,8 @@ final class Recovery: Sendable {
       }
       if kinds.contains(.tombstone) {
         if kinds.count > 1 { try endDeletion(of: id) }
+        // The bundle is deleted, whether or not this succeeds.
+        folder.attempt("remove the record of a deleted bundle") { try layout.emptyTombstone(of: id) }
       } else if !kinds.contains(.record) {
         for kind in bundles { try setAside(id, kind) }
         try Folder.removeIfPresent(layout.path(.unpublished, of: id))

@@ -6,8 +6,9 @@ import SystemIO
 /// The paths of all files below one storage folder, and how they are read.
 ///
 /// A bundle is published if its `.json` exists, which gets its name last, and deleted if its `.deleted` exists, whatever
-/// other files exist. A bundle that was found damaged is renamed from `.zip` to `.damaged`. A record with neither is that
-/// of a bundle whose file was lost.
+/// other files exist. A deletion renames the record to the `.deleted`, which is emptied once the bundle is removed. A
+/// bundle that was found damaged is renamed from `.zip` to `.damaged`. A record with neither is that of a bundle whose
+/// file was lost.
 struct StorageLayout: Sendable {
   /// The files of a bundle, by their extension.
   enum Kind: String, CaseIterable {
@@ -108,6 +109,16 @@ struct StorageLayout: Sendable {
       if try Folder.kind(of: folder(of: shard)) == .folder { shards.append(shard) }
     }
     return shards
+  }
+
+  /// Replaces the tombstone of a deleted bundle by an empty file if it still contains the record. Call it after the
+  /// bundle's file was removed, which frees the inode that this needs. Blocks.
+  func emptyTombstone(of id: SnapshotID) throws(SystemError) {
+    let tombstone = path(.tombstone, of: id)
+    guard try Folder.size(of: tombstone) > 0 else { return }
+    let staged = newStaged().record
+    _ = try File(staged, .create(mode: 0o600))
+    try Folder.replace(tombstone, with: staged)
   }
 
   /// The bundles published in the folder of a shard, including those set aside or lost, sorted by name.

@@ -94,6 +94,7 @@ extension StorageFault {
     self =
       switch error {
       case .outOfSpace: .outOfSpace
+      case .outOfInodes: .outOfInodes
       case .system(let failure) where failure.isReadOnly: .readOnly
       default: .failing
       }

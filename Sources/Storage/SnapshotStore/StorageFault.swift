@@ -4,6 +4,8 @@ public struct StorageFault: Sendable, Hashable {
   public enum Reason: String, Sendable, CaseIterable, Codable {
     /// The disk is full, except for the reserved space.
     case outOfSpace = "out-of-space"
+    /// The file system can create no more files.
+    case outOfInodes = "out-of-inodes"
     /// The file system is read-only.
     case readOnly = "read-only"
     /// The disk or the system reports errors.
@@ -29,6 +31,8 @@ public struct StorageFault: Sendable, Hashable {
 
   /// See ``Reason/outOfSpace``.
   public static let outOfSpace = StorageFault(.outOfSpace)
+  /// See ``Reason/outOfInodes``.
+  public static let outOfInodes = StorageFault(.outOfInodes)
   /// See ``Reason/readOnly``.
   public static let readOnly = StorageFault(.readOnly)
   /// See ``Reason/failing``.

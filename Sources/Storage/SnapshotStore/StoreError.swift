@@ -19,6 +19,8 @@ public enum StoreError: Error, Sendable {
   case foreignApplication
   /// The disk has no space left.
   case outOfSpace
+  /// The file system can create no more files, although it may have space left.
+  case outOfInodes
   /// The bundles would exceed the store's quota of `limit` bytes.
   case quotaExceeded(limit: Int64)
   /// The stored bytes of the bundle, or its record, are not those that were written.
@@ -32,7 +34,10 @@ public enum StoreError: Error, Sendable {
 
   /// Distinguishes a full disk from all other failures of the system.
   public init(_ failure: SystemError) {
-    self = failure.isOutOfSpace ? .outOfSpace : .system(failure)
+    self =
+      if failure.isOutOfInodes { .outOfInodes } else if failure.isOutOfSpace { .outOfSpace } else {
+        .system(failure)
+      }
   }
 }
 
@@ -51,6 +56,8 @@ extension StoreError: CustomStringConvertible {
     case .foreignApplication: "The bundle was made by an application that this token may not attach."
     case .outOfSpace:
       "The server has no room for the bundle: free disk space, or lower reservedBytes in its settings."
+    case .outOfInodes:
+      "The file system of the server has no inodes left: remove files, or use one with more inodes."
     case .quotaExceeded(let limit):
       "The server keeps at most \(limit) bytes of bundles, and this one would exceed that."
     case .damaged: "The server's copy of this snapshot is damaged and can't be downloaded."

@@ -96,6 +96,31 @@ import Testing
     #expect(findings.contains { $0.severity == .ok && $0.topic == "permissions" })
   }
 
+  @Test(
+    .enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible },
+    arguments: [(120, 120, []), (80, 120, ["bytes"]), (120, 80, ["inodes"]), (80, 80, ["bytes", "inodes"])]
+      as [(Int64, Int64, [String])])
+  func `a disk of which 90 % are used is a warning, in bytes and in inodes`(
+    bytes: Int64, inodes: Int64, expected: [String]
+  ) async throws {
+    let disk = try await SmallDisk(bytes: 4_096_000, inodes: 1000)
+    let storage = disk.file("storage").path
+    try Folder.create(storage + "/bundles")
+    try disk.useInodes(leaving: inodes + 1)
+    try disk.fill(leaving: bytes * 4096)
+    var settings = ServerSettings(storage: storage)
+    settings.reservedBytes = 0
+    func warnings() -> [String] {
+      StorageExamination(settings).run().filter { $0.topic == "disk" && $0.text.contains("are free") }
+        .filter { $0.severity == .warning }.map { $0.text.contains("inodes") ? "inodes" : "bytes" }
+    }
+    #expect(warnings() == expected)
+    try disk.empty()
+    try disk.useInodes()
+    let findings = StorageExamination(settings).run()
+    #expect(findings.contains { $0.severity == .error && $0.text.contains("no free inodes") })
+  }
+
   @Test func `a storage of another user and one that was restored in part are named`() throws {
     try Folder.create(storage)
     let foreign = StorageExamination(ServerSettings(storage: storage), user: CurrentUser.id + 1).run()

@@ -27,6 +27,14 @@ import Testing
     #expect(api.log.lines.contains { $0.contains("outOfSpace") || $0.contains("no room") })
   }
 
+  @Test func `a file system without inodes is named`() async throws {
+    api.store.fail(.commit, with: .outOfInodes)
+    let answer = try await api.upload(bundle.bytes)
+    #expect(answer.status == 507)
+    #expect(answer.kind == "out-of-space")
+    #expect(answer.problem?.detail.contains("no inodes left") == true)
+  }
+
   @Test(arguments: [ObservedStore.Step.begin, .append, .commit])
   func `a failing disk is a 503 that discloses nothing about it`(step: ObservedStore.Step) async throws {
     let failure = SystemError(operation: "pwrite", path: "/secret/place", code: 5)

@@ -97,11 +97,15 @@ import UploadProtocols
     #expect(try await listed().map(\.isPinned) == [true])
     fail(true)
     #expect(try await send(.delete, path) == 204)
+    #expect(try await listed().isEmpty)
     #expect(try await send(.delete, path) == 410)
-    #expect(try await listed().count == 1)
+    await #expect(throws: CatalogError.self) { try await indexer.update() }
+    #expect(try await listed().isEmpty)
+    #expect(try await catalog.total(CatalogQuery()).count == 1)
     fail(false)
     try await indexer.update()
     #expect(try await listed().isEmpty)
+    #expect(try await catalog.total(CatalogQuery()).count == 0)
   }
 
   @Test(arguments: [HTTPRequest.Method.delete, .patch])

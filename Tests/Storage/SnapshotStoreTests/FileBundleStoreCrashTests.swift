@@ -65,11 +65,24 @@ import Testing
     try await store.upload(sample)
     probe.fail(step)
     try await store.delete(sample.id)
-    #expect(try Folder.exists(storage.file(sample.id, "json")))
+    #expect(try Folder.size(of: storage.file(sample.id, "deleted")) > 0)
+    #expect(try Folder.exists(storage.file(sample.id, "zip")) == (step == .removeBundle))
     #expect(await failure { _ = try await store.record(sample.id) } == "deleted")
     await store.close()
     _ = try await storage.open()
     #expect(try storage.entries().filter { $0.contains("\(sample.id)") }.count == 1)
+    #expect(try Folder.size(of: storage.file(sample.id, "deleted")) == 0)
+  }
+
+  @Test func `a bundle whose record is lost can be deleted`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open()
+    let sample = SampleBundle()
+    try await store.upload(sample)
+    try Folder.remove(storage.file(sample.id, "json"))
+    try await store.delete(sample.id)
+    #expect(await failure { _ = try await store.record(sample.id) } == "deleted")
+    #expect(try Folder.entries(storage.path + "/bundles/" + "\(sample.id)".prefix(2)).count == 1)
   }
 
   @Test func `a bundle without a record is set aside, not served and not lost`() async throws {

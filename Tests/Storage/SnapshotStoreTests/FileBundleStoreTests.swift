@@ -251,7 +251,8 @@ import Testing
   }
 
   @Test(arguments: [
-    StoreError.notFound, .deleted, .conflict, .alreadyExists, .outOfSpace, .quotaExceeded(limit: 1), .damaged,
+    StoreError.notFound, .deleted, .conflict, .alreadyExists, .outOfSpace, .outOfInodes,
+    .quotaExceeded(limit: 1), .damaged,
   ])
   func `every refusal is one sentence`(error: StoreError) {
     #expect("\(error)".hasSuffix("."))

@@ -6,8 +6,8 @@ import SystemIO
 
 /// Examines a storage folder and its disk. Changes nothing.
 struct StorageExamination {
-  /// The share of the disk, and of its files, below which there is a warning.
-  private static let scarceShare = 0.05
+  /// The share of the disk, and of its inodes, below which there is a warning: 90 % are used.
+  private static let scarceShare = 0.1
   private static let shownFlaws = 20
   /// The most snapshots that a finding names.
   private static let namedSnapshots = 5
@@ -115,10 +115,12 @@ struct StorageExamination {
           mend: "Let snapshots expire (retention), or set quotaBytes."))
     }
     if capacity.files > 0, Double(capacity.freeFiles) < Double(capacity.files) * Self.scarceShare {
+      let mend = "Remove files, or use a file system with more inodes, or without a limit (XFS, Btrfs)."
       findings.append(
-        .warning(
-          "disk", "The file system can create only \(capacity.freeFiles) more files.",
-          mend: "Use one with more inodes, or without a limit (XFS, Btrfs)."))
+        capacity.freeFiles == 0
+          ? .error("disk", "The file system has no free inodes, so that uploads are refused.", mend: mend)
+          : .warning(
+            "disk", "Only \(capacity.freeFiles) of \(capacity.files) inodes are free.", mend: mend))
     }
     if findings.isEmpty { findings.append(.ok("disk", "\(free) are free.")) }
     do throws(SystemError) {

@@ -61,7 +61,7 @@ package enum SnapshotProblem {
       HTTPProblem(.invalidBundle, detail: reason.description)
     case .foreignApplication:
       .outsideLimits("applications")
-    case .outOfSpace:
+    case .outOfSpace, .outOfInodes:
       HTTPProblem(.outOfSpace, detail: error.description + " Nothing was stored.")
     case .quotaExceeded:
       HTTPProblem(.quotaExceeded, detail: error.description + " Nothing was stored.")

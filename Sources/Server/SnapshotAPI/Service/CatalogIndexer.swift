@@ -26,6 +26,8 @@ package final class CatalogIndexer: Sendable {
     /// The share of the shards that the current comparison is done with; `nil` if none is running.
     var comparison: Double?
     var missed = MissedChanges()
+    /// The deleted snapshots that are possibly in the catalogue still, because it could not be changed.
+    var unlisted: Set<SnapshotID> = []
     /// Whether to index what servers left unindexed that ended.
     var takesOver = false
   }
@@ -118,6 +120,18 @@ package final class CatalogIndexer: Sendable {
     state.withLock { $0.missed.insert(ids) }
   }
 
+  /// Remembers that the catalogue could not remove a snapshot. Until the next ``update()`` repeats it, lists omit the
+  /// snapshot.
+  func noteMissedRemoval(of id: SnapshotID, _ error: any Error) {
+    state.withLock { state in
+      if state.unlisted.count < MissedChanges.limit { state.unlisted.insert(id) }
+    }
+    noteMissedChange(of: [id], error)
+  }
+
+  /// The deleted snapshots that lists omit.
+  var unlisted: Set<SnapshotID> { state.withLock(\.unlisted) }
+
   /// Enables lists before the first update if that takes no time: if the catalogue only needs a comparison, or if the
   /// store is empty. Call it before ``run(every:)``.
   /// - Parameters:
@@ -191,14 +205,17 @@ package final class CatalogIndexer: Sendable {
     }
     let marks = try await remains?.overdueMarks() ?? []
     let known = try await catalog.state()
-    let missed = state.withLock { $0.missed.take() }
+    let (missed, unlisted) = state.withLock { ($0.missed.take(), $0.unlisted) }
     do {
       try await update(known, missed, rereading: !marks.isEmpty)
     } catch {
       state.withLock { $0.missed.formUnion(missed) }
       throw error
     }
-    state.withLock { ($0.compared, $0.comparison) = (known.generation, nil) }
+    state.withLock { state in
+      (state.compared, state.comparison) = (known.generation, nil)
+      state.unlisted.subtract(unlisted)
+    }
     try await journal?.flush()
     guard let remains else { return }
     if !marks.isEmpty,

@@ -3,7 +3,7 @@ import SnapshotFormat
 /// The snapshots whose changes a catalogue has missed.
 struct MissedChanges: Sendable {
   /// The maximum number of snapshots. Beyond, all records are compared with the catalogue.
-  private static let limit = 100_000
+  static let limit = 100_000
 
   private(set) var ids: Set<SnapshotID> = []
   /// Whether there are more than ``ids``.

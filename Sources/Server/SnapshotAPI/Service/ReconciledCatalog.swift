@@ -26,7 +26,7 @@ struct ReconciledCatalog: Catalog {
       try await changes.remove(id)
       journal?.settle(written)
     } catch {
-      indexer.noteMissedChange(of: [id], error)
+      indexer.noteMissedRemoval(of: id, error)
     }
   }
 
@@ -40,8 +40,12 @@ struct ReconciledCatalog: Catalog {
     }
   }
 
+  /// Returns a page without the snapshots that the catalogue could not remove, so that it can have fewer records.
   func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
-    try await catalog.page(query, request)
+    var page = try await catalog.page(query, request)
+    let removed = indexer.unlisted
+    if !removed.isEmpty { page.records.removeAll { removed.contains($0.id) } }
+    return page
   }
 
   func total(_ query: CatalogQuery) async throws(CatalogError) -> CatalogTotal {

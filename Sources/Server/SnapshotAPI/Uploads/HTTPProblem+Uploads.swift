@@ -41,6 +41,8 @@ extension HTTPProblem {
     case .body(let error): SnapshotProblem.answer(to: error)
     case .store(.outOfSpace):
       noRoom(.outOfSpace, StoreError.outOfSpace)
+    case .store(.outOfInodes):
+      noRoom(.outOfSpace, StoreError.outOfInodes)
     case .store(.quotaExceeded(let limit)):
       noRoom(.quotaExceeded, StoreError.quotaExceeded(limit: limit))
     case .store(let error): SnapshotProblem.answer(to: error)

@@ -44,7 +44,9 @@ public struct UploadRefusal: Error, Sendable, Hashable, Codable, CustomStringCon
     case .conflict: reason = .conflict
     case .alreadyExists: reason = .alreadyExists
     case .deleted: reason = .deleted
-    case .notFound, .outOfSpace, .quotaExceeded, .damaged, .tooManyComments, .unavailable, .system: return nil
+    case .notFound, .outOfSpace, .outOfInodes, .quotaExceeded, .damaged, .tooManyComments, .unavailable,
+      .system:
+      return nil
     }
     self.init(reason, error.description)
   }
