@@ -153,7 +153,7 @@ let server = group(
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
         "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
         "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLCatalog", "PostgreSQLSharing", "SnapshotFormat",
-        "SnapshotDiff", "SystemIO", .httpTypes, .logging, .coreMetrics,
+        "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
         .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
         .target(
           name: "URLSessionTransport",

@@ -6,6 +6,7 @@ package import S3Store
 import SQLiteCatalog
 import SnapshotFormat
 package import SnapshotStore
+import SnapshotViewer
 
 /// The stores of a server: bundles, uploads, and their catalogue.
 ///
@@ -20,8 +21,8 @@ package struct ServerStorage: Sendable {
   private(set) var abilities: StoreAbilities
   /// The records whose checksums were verified after their uploads were answered. Ends with ``closeStores()``.
   let verifications: AsyncStream<SnapshotRecord>
-  /// A folder for files that no one needs after the server ends.
-  let temporaryFolder: String
+  /// The disk space for copies of files that pages show.
+  let copies: CopySpace
   /// Whether the catalogue is known to contain the records of the store when the server starts.
   let isReconciled: @Sendable () async throws(CatalogError) -> Bool
   private let endVerifications: @Sendable () -> Void
@@ -33,13 +34,13 @@ package struct ServerStorage: Sendable {
   package init(_ store: any BundleStore & UploadStore, catalog: any Catalog) {
     self.init(
       store, catalog, StoreAbilities(), AsyncStream.makeStream(),
-      folder: FileManager.default.temporaryDirectory.path)
+      copies: CopySpace(folder: FileManager.default.temporaryDirectory.path))
   }
 
   private init(
     _ store: any BundleStore & UploadStore, _ catalog: any Catalog, _ abilities: StoreAbilities,
     _ verified: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation),
-    folder: String,
+    copies: CopySpace,
     isReconciled: @escaping @Sendable () async throws(CatalogError) -> Bool = { false },
     endCatalog: @escaping @Sendable (Int64?) async -> Void = { _ in }
   ) {
@@ -47,7 +48,7 @@ package struct ServerStorage: Sendable {
     self.catalog = catalog
     self.abilities = abilities
     verifications = verified.stream
-    temporaryFolder = folder
+    self.copies = copies
     self.isReconciled = isReconciled
     endVerifications = { verified.continuation.finish() }
     self.endCatalog = endCatalog
@@ -104,6 +105,8 @@ extension ServerStorage {
       quota: settings.retention.quotaBytes, sharesFlushes: settings.sharesFlushes,
       onVerification: { verified.continuation.yield($0) })
     configuration.onFlush = observer.onFlush
+    let copies = CopySpace(folder: settings.storage, reserve: settings.reservedBytes)
+    configuration.onShortage = { copies.reclaim() }
     configuration.repairs = repairs
     configuration.uploads = settings.uploadLimits
     let store: FileBundleStore
@@ -120,7 +123,7 @@ extension ServerStorage {
           logger.warning("\(reason)")
         }, storeIsEmpty: isEmpty)
       return ServerStorage(
-        store, catalog, StoreAbilities(store, folder: settings.storage), verified, folder: settings.storage,
+        store, catalog, StoreAbilities(store, folder: settings.storage), verified, copies: copies,
         isReconciled: { () async throws(CatalogError) in
           if isEmpty, catalog.isNew { return true }
           // Both were closed together, and neither was changed since.
@@ -164,6 +167,8 @@ extension ServerStorage {
     configuration.validator.now = { client.time }
     configuration.cacheBytes = settings.shared.cacheBytes
     configuration.reserve = settings.reservedBytes
+    let copies = CopySpace(folder: folder, reserve: settings.reservedBytes)
+    configuration.onShortage = { copies.reclaim() }
     configuration.notes = notes
     configuration.settledRecords = settledRecords
     configuration.onRead = observer.onCacheRead
@@ -171,7 +176,7 @@ extension ServerStorage {
     do throws(S3BundleStore.OpeningError) {
       let store = try await S3BundleStore.open(configuration, client: client, rows: rows, logger: logger)
       var storage = ServerStorage(
-        store, catalog, StoreAbilities(store, lock: lock, downloads: downloads), verified, folder: folder,
+        store, catalog, StoreAbilities(store, lock: lock, downloads: downloads), verified, copies: copies,
         isReconciled: { true })
       storage.now = { client.time }
       return storage

@@ -6,6 +6,7 @@ package import Logging
 package import Observability
 package import SnapshotAPI
 package import SnapshotDiff
+package import SnapshotViewer
 import SnapshotWeb
 package import UploadProtocols
 
@@ -24,14 +25,14 @@ package struct SnapshotHandler: HTTPHandler {
   ///   - uploads: resumable uploads; `nil` if they are not offered.
   ///   - more: additional endpoints.
   ///   - comparisonFilter: the values that comparisons on pages omit.
-  ///   - temporaryFolder: the folder for inflated copies of files that pages show.
+  ///   - copies: the disk space for inflated copies of files that pages show.
   ///   - observation: records and measures the requests.
   ///   - deletionsHeld: returns why nothing is deleted automatically; `nil` if it is.
   package init(
     _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
     uploads: ResumableUploads? = nil, more: [Endpoint] = [],
     comparisonFilter: ComparisonFilter = ComparisonFilter(),
-    temporaryFolder: String = FileManager.default.temporaryDirectory.path,
+    copies: CopySpace = CopySpace(folder: FileManager.default.temporaryDirectory.path),
     observation: Observation = Observation(),
     deletionsHeld: @escaping @Sendable () -> String? = { nil }, logger: Logger
   ) {
@@ -47,7 +48,7 @@ package struct SnapshotHandler: HTTPHandler {
       documentation: PagePath.documentation.description)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
-      comparisonFilter: comparisonFilter, temporaryFolder: temporaryFolder,
+      comparisonFilter: comparisonFilter, copies: copies,
       manual: { ServerManual.manual },
       reference: { APIReference(api + operations.endpoints) }, logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints

@@ -4,8 +4,6 @@ import SystemIO
 import ZipArchive
 
 /// An inflated copy of an entry of an archive, which can be read while it is being made. Thread-safe.
-///
-/// The file of the copy has no name. The system removes it with the last reference, also after a crash.
 final class InflatedCopy: Sendable {
   private struct State {
     /// The number of bytes that were written.
@@ -16,15 +14,15 @@ final class InflatedCopy: Sendable {
     var waiting: [DispatchSemaphore] = []
   }
 
-  /// The file that contains the copy.
-  let file: File
+  /// What contains the copy.
+  let contents: CopyFile
 
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "snapshot.inflated-copy", qos: .userInitiated)
 
-  /// Starts to copy `entry` of `archive` to a file in `folder`. The copying ends when the value is released.
-  init(_ entry: ZipEntry, of archive: File, folder: String) throws(ViewerError) {
-    do { file = try File(temporaryIn: folder) } catch { throw .system(error) }
+  /// Starts to copy `entry` of `archive` to a file in `space`. The copying ends when the value is released.
+  init(_ entry: ZipEntry, of archive: File, in space: CopySpace) throws(ViewerError) {
+    contents = try space.makeCopy()
     queue.async { [weak self] in
       do throws(ZipError) {
         let contents = try ZipContents(archive, entry)
@@ -64,10 +62,10 @@ final class InflatedCopy: Sendable {
   /// Returns whether the bytes could be written.
   private func write(_ piece: [UInt8]) -> Bool {
     let offset = state.withLock(\.count)
-    do {
-      try file.write(piece, at: Int64(offset))
+    do throws(ViewerError) {
+      try contents.write(piece, at: offset)
     } catch {
-      end(.failure(.system(error)))
+      end(.failure(error))
       return false
     }
     change { $0.count += piece.count }

@@ -12,21 +12,23 @@ package struct ViewedBytes: Sendable {
 
   private let file: File
   private let start: Int64
-  private let copy: InflatedCopy?
+  private let inflated: InflatedCopy?
+  private let copy: CopyFile?
 
   /// Makes `entry` of the archive `file` readable. Its contents are verified when ``complete()`` returns; until then,
   /// reading can wait for them.
   /// - Parameters:
   ///   - entry: an entry that can be read, of a bundle that was checked.
   ///   - file: the archive.
-  ///   - folder: the folder for the inflated copy.
-  package init(_ entry: ZipEntry, of file: File, folder: String) throws(ViewerError) {
+  ///   - space: the space for the inflated copy.
+  package init(_ entry: ZipEntry, of file: File, in space: CopySpace) throws(ViewerError) {
     size = Int(entry.size)
     if entry.method == .stored {
-      (self.file, start, diskSize, copy) = (file, entry.dataOffset, 0, nil)
+      (self.file, start, diskSize, inflated, copy) = (file, entry.dataOffset, 0, nil, nil)
     } else {
-      let copy = try InflatedCopy(entry, of: file, folder: folder)
-      (self.file, start, diskSize, self.copy) = (copy.file, 0, size, copy)
+      let inflated = try InflatedCopy(entry, of: file, in: space)
+      (copy, self.inflated) = (inflated.contents, inflated)
+      (self.file, start, diskSize) = (inflated.contents.file, 0, size)
     }
   }
 
@@ -34,19 +36,21 @@ package struct ViewedBytes: Sendable {
   package init(_ file: File) throws(ViewerError) {
     self.file = file
     do { size = Int(try file.size) } catch { throw .system(error) }
-    (start, diskSize, copy) = (0, 0, nil)
+    (start, diskSize, inflated, copy) = (0, 0, nil, nil)
   }
 
-  /// Makes `file` readable, which exists only for this value and its copies.
-  init(copy file: File) throws(ViewerError) {
-    self.file = file
-    do { size = Int(try file.size) } catch { throw .system(error) }
-    (start, diskSize, copy) = (0, size, nil)
+  /// Makes the first `size` bytes of `copy` readable, which are all of its bytes.
+  init(_ copy: CopyFile, size: Int) {
+    (file, self.copy, self.size) = (copy.file, copy, size)
+    (start, diskSize, inflated) = (0, size, nil)
   }
+
+  /// Whether the bytes can no longer be read, because the disk needed their space.
+  var isLost: Bool { copy?.isLost ?? false }
 
   /// Returns when all bytes can be read and are verified.
   package func complete() throws(ViewerError) {
-    try copy?.complete()
+    try inflated?.complete()
   }
 
   /// The file that contains the bytes, and the offset of the first one.
@@ -56,11 +60,10 @@ package struct ViewedBytes: Sendable {
   package func read(upTo count: Int, at offset: Int) throws(ViewerError) -> [UInt8] {
     guard offset < size else { return [] }
     let count = min(count, size - offset)
-    try copy?.wait(for: offset + count)
-    do {
-      return try file.read(upTo: count, at: start + Int64(offset))
-    } catch {
-      throw .system(error)
-    }
+    try inflated?.wait(for: offset + count)
+    let bytes: [UInt8]
+    do { bytes = try file.read(upTo: count, at: start + Int64(offset)) } catch { throw .system(error) }
+    try copy?.requireContents()
+    return bytes
   }
 }

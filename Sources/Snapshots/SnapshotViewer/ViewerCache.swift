@@ -25,9 +25,14 @@ package struct ViewedFile: Sendable {
   }
 
   /// The number of bytes of its copies on the disk.
-  var diskSize: Int {
-    guard case .document(let document) = propertyList else { return bytes.diskSize }
-    return bytes.diskSize + document.bytes.diskSize
+  var diskSize: Int { copies.reduce(0) { $0 + $1.diskSize } }
+
+  /// Whether it can no longer be read, because the disk needed the space of its copies.
+  var isLost: Bool { copies.contains(where: \.isLost) }
+
+  private var copies: [ViewedBytes] {
+    guard case .document(let document) = propertyList else { return [bytes] }
+    return [bytes, document.bytes]
   }
 }
 
@@ -67,14 +72,14 @@ package final class ViewerCache: Sendable {
     var usedAt: ContinuousClock.Instant
   }
 
-  /// The folder on whose disk the copies are.
-  package let folder: String
+  /// The disk space of the copies.
+  package let space: CopySpace
   private let limits: Limits
   private let entries = Mutex<[Key: Entry]>([:])
   private let queue = DispatchQueue(label: "snapshot.viewer-cache", qos: .utility)
 
-  /// Creates a cache whose copies are on the disk of `folder`.
-  package init(folder: String, limits: Limits = Limits()) { (self.folder, self.limits) = (folder, limits) }
+  /// Creates a cache whose copies are in `space`.
+  package init(_ space: CopySpace, limits: Limits = Limits()) { (self.space, self.limits) = (space, limits) }
 
   /// The contents of `entry` in the archive `file`, from the cache or made by `make`. Two callers of the same file may
   /// both make it.
@@ -82,7 +87,7 @@ package final class ViewerCache: Sendable {
     _ key: Key, _ entry: ZipEntry, of archive: File, make: (ViewedBytes) throws(ViewerError) -> ViewedFile
   ) throws(ViewerError) -> ViewedFile {
     try file(key) { () throws(ViewerError) in
-      let bytes = try ViewedBytes(entry, of: archive, folder: folder)
+      let bytes = try ViewedBytes(entry, of: archive, in: space)
       let file = try make(bytes)
       try bytes.complete()
       return file
@@ -98,7 +103,7 @@ package final class ViewerCache: Sendable {
       entries[key]?.usedAt = .now
       return entries[key]?.file
     }
-    if let known { return known }
+    if let known, !known.isLost { return known }
     let made = try make()
     entries.withLock { entries in
       entries[key] = Entry(file: made, usedAt: .now)

@@ -32,6 +32,9 @@ extension FileBundleStore {
     package var uploads = UploadLimits()
     /// Called with the duration of each round of flushes, on a thread of the store.
     package var onFlush: @Sendable (Duration) -> Void = { _ in }
+    /// Called when an upload finds too little free space, on a thread that may block. If it frees space, the upload uses
+    /// that.
+    package var onShortage: @Sendable () -> Void = {}
     /// Called with each record whose checksums were verified after the response, for the catalogue.
     package var onVerification: @Sendable (SnapshotRecord) async -> Void
 

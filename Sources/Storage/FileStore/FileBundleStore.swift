@@ -12,7 +12,7 @@ import SystemIO
 ///     bundles/3f/3f2b…c1.json      its record
 ///     bundles/3f/3f2b…c1.new       the record of a bundle that is being published
 ///     bundles/3f/3f2b…c1.damaged   replaces the .zip of a bundle that was found damaged
-///     bundles/3f/3f2b…c1.deleted   replaces all files of a deleted bundle: an empty tombstone
+///     bundles/3f/3f2b…c1.deleted   replaces all files of a deleted bundle: its record at first, then an empty tombstone
 ///     uploads/…                    bundles that are still arriving
 ///     uploads/….upload             the progress of a resumable upload: kept across restarts, like its bytes
 ///     uploads/….part               the bytes of a resumable upload
@@ -74,7 +74,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
         let folder = StorageFolder(
           layout, faults: faults, logger: logger, flusher: flusher,
           quotaTracker: QuotaTracker(opened.stop?.usage ?? StoreUsage(), quota: configuration.quota),
-          reserve: configuration.reserve)
+          reserve: configuration.reserve, onShortage: configuration.onShortage)
         return FileBundleStore(configuration, folder, committer, opened)
       } catch {
         throw .system(error)

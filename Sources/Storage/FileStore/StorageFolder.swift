@@ -14,6 +14,7 @@ final class StorageFolder: Sendable {
   let quotaTracker: QuotaTracker
   /// The number of bytes of the disk that are left free.
   let reserve: Int64
+  private let onShortage: @Sendable () -> Void
   private struct State {
     var needsRepair = false
     /// The number of deleted bundles whose files are not removed yet.
@@ -27,7 +28,7 @@ final class StorageFolder: Sendable {
 
   init(
     _ layout: StorageLayout, faults: FaultInjection, logger: Logger, flusher: Flusher,
-    quotaTracker: QuotaTracker, reserve: Int64
+    quotaTracker: QuotaTracker, reserve: Int64, onShortage: @escaping @Sendable () -> Void = {}
   ) {
     self.layout = layout
     self.faults = faults
@@ -35,13 +36,18 @@ final class StorageFolder: Sendable {
     self.flusher = flusher
     self.quotaTracker = quotaTracker
     self.reserve = reserve
+    self.onShortage = onShortage
   }
 
   /// Throws ``StoreError/outOfSpace`` if `count` more bytes would leave less free space than the reserve. Blocks.
   func requireFreeSpace(for count: Int64) throws(StoreError) {
-    let available: Int64
-    do { available = try faults.availableBytes(layout.root) } catch { throw StoreError(error) }
-    guard available - count >= reserve else { throw .outOfSpace }
+    if try hasSpace(for: count) { return }
+    onShortage()
+    guard try hasSpace(for: count) else { throw .outOfSpace }
+  }
+
+  private func hasSpace(for count: Int64) throws(StoreError) -> Bool {
+    do { return try faults.availableBytes(layout.root) - count >= reserve } catch { throw StoreError(error) }
   }
 
   /// Returns when all of `targets` would survive a power cut.

@@ -34,6 +34,9 @@ extension S3BundleStore {
     package var settledRecords: (any SettledRecords)?
     /// The limits of the notes.
     package var journal = ChangeJournal.Limits()
+    /// Called when an upload finds too little free space in the local folder, on a thread that may block. If it frees
+    /// space, the upload uses that.
+    package var onShortage: @Sendable () -> Void = {}
     /// Called whenever a bundle is opened, with where it was.
     package var onRead: @Sendable (CacheRead) -> Void = { _ in }
     /// Called with each record whose checksums were verified after its upload was answered.

@@ -113,7 +113,11 @@ package final class S3BundleStore: BundleStore, UploadStore {
       client: client, states: states, validator: configuration.validator, verification: verification,
       logger: logger)
     staging = StagingFolder(
-      path: configuration.folder, reserve: configuration.reserve, writers: configuration.writers)
+      path: configuration.folder, reserve: configuration.reserve, writers: configuration.writers
+    ) { [cache, onShortage = configuration.onShortage] in
+      cache.removeAll()
+      onShortage()
+    }
     self.rows = rows
     uploads = S3Uploads(
       rows,

@@ -36,6 +36,9 @@ public struct LRUCache<Key: Hashable, Value> {
     former[key] = nil
   }
 
+  /// Removes all values.
+  @inlinable public mutating func removeAll() { (recent, former, recentCost) = ([:], [:], 0) }
+
   @inlinable mutating func add(_ entry: Entry, under key: Key) {
     guard entry.cost <= limit else { return }
     if recentCost + entry.cost > limit {

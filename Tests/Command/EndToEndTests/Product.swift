@@ -22,14 +22,17 @@ struct TestServer {
   let program: RunningProgram
   let url: URL
 
-  /// - Parameter limits: options of `prlimit` for resource limits.
+  /// - Parameters:
+  ///   - limits: options of `prlimit` for resource limits.
+  ///   - disk: the disk on which the storage is, at its place there.
   init(
-    storage: URL, _ arguments: [String] = [], environment: [String: String] = [:], limits: [String] = []
+    storage: URL, _ arguments: [String] = [], environment: [String: String] = [:], limits: [String] = [],
+    on disk: SmallDisk? = nil
   ) async throws {
-    let command = (limits.isEmpty ? [] : ["prlimit"] + limits) + [Product.path]
+    let command = (disk?.entering ?? []) + (limits.isEmpty ? [] : ["prlimit"] + limits) + [Product.path]
     program = try await RunningProgram(
       command[0], command.dropFirst() + ["serve", "--port", "0", "--storage", storage.path] + arguments,
-      environment: environment, folder: storage.deletingLastPathComponent())
+      environment: environment, folder: disk == nil ? storage.deletingLastPathComponent() : nil)
     let prefix = "Listening on "
     try #require(program.firstLine.hasPrefix(prefix), "\(program.firstLine)")
     url = try #require(URL(string: String(program.firstLine.dropFirst(prefix.count))))
@@ -83,6 +86,9 @@ struct Curl {
     head.split(whereSeparator: \.isNewline).last { $0.lowercased().hasPrefix(name.lowercased() + ":") }
       .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
   }
+
+  /// The body as text.
+  var text: String { String(decoding: body, as: UTF8.self) }
 
   /// The body parsed as JSON.
   var json: [String: Any] {

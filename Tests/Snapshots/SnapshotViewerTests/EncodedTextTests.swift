@@ -59,7 +59,7 @@ struct EncodedTextTests {
     let view = try JSONView.of("[\(JSONString.quoted(text))]")
     let place = try #require(try view.place(at: ["0"]))
     let encoded = try #require(EncodedText(String(text.prefix(1000)), isCut: text.utf8.count > 1000))
-    switch try encoded.decode(place, of: view, in: folder.path, limits: limits) {
+    switch try encoded.decode(place, of: view, in: CopySpace(folder: folder.path), limits: limits) {
     case .bytes(let bytes): return try bytes.read(upTo: bytes.size, at: 0)
     case .malformed, .tooLarge: return nil
     }

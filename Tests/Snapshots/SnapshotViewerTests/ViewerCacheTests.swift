@@ -1,9 +1,11 @@
 import Foundation
-import SnapshotViewer
+import Synchronization
 import SystemIO
 import TestSupport
 import Testing
 import ZipArchive
+
+@testable import SnapshotViewer
 
 struct ViewerCacheTests {
   private let folder: TemporaryFolder
@@ -37,7 +39,7 @@ struct ViewerCacheTests {
   }
 
   @Test func `a file is inflated once, into a file without a name`() throws {
-    let cache = ViewerCache(folder: folder.path)
+    let cache = ViewerCache(CopySpace(folder: folder.path))
     #expect(try view(0, in: cache) == (UInt8(ascii: "a"), true))
     #expect(try view(0, in: cache) == (UInt8(ascii: "a"), false))
     #expect(try view(1, in: cache) == (UInt8(ascii: "b"), true))
@@ -48,7 +50,7 @@ struct ViewerCacheTests {
   func `the files that were used last are kept, up to a number and a size`(files: Int, bytes: Int) throws {
     var limits = ViewerCache.Limits()
     (limits.files, limits.diskBytes) = (files, bytes)
-    let cache = ViewerCache(folder: folder.path, limits: limits)
+    let cache = ViewerCache(CopySpace(folder: folder.path), limits: limits)
     #expect(try view(0, in: cache).isNew)
     #expect(try view(1, in: cache).isNew)
     #expect(try !view(0, in: cache).isNew)
@@ -66,7 +68,7 @@ struct ViewerCacheTests {
     try writer.add("large", bytes: bytes)
     try writer.finish()
     let entry = try #require(try ZipDirectory(large).entry(named: "large"))
-    let cache = ViewerCache(folder: folder.path)
+    let cache = ViewerCache(CopySpace(folder: folder.path))
     func read(_ path: String) throws -> [UInt8] {
       var contents: [UInt8] = []
       let key = ViewerCache.Key(bundle: path, path: "large")
@@ -90,8 +92,68 @@ struct ViewerCacheTests {
   }
 
   @Test func `a folder that can't be written is an error`() throws {
-    let cache = ViewerCache(folder: folder.path + "/missing")
+    let cache = ViewerCache(CopySpace(folder: folder.path + "/missing"))
     #expect(throws: ViewerError.self) { try view(0, in: cache) }
     #expect(cache.count == 0)
+  }
+
+  @Test(arguments: [(0, true), (-1, false)])
+  func `copies leave the reserve of the disk free`(spare: Int64, fits: Bool) throws {
+    let space = CopySpace(folder: folder.path, reserve: 5_000) { _ in 5_000 + 10_000 + spare }
+    let cache = ViewerCache(space)
+    if fits {
+      #expect(try view(0, in: cache).isNew)
+    } else {
+      #expect { try view(0, in: cache) } throws: { $0.isOutOfSpace }
+      #expect(cache.count == 0)
+    }
+  }
+
+  @Test func `copies give their space back at once, and are made again`() throws {
+    let space = CopySpace(folder: folder.path)
+    let cache = ViewerCache(space)
+    var viewed: ViewedFile?
+    let key = ViewerCache.Key(bundle: "x", path: "a")
+    _ = try cache.file(key, entries[0], of: archive) { bytes throws(ViewerError) in
+      let file = ViewedFile(bytes: bytes, json: nil)
+      viewed = file
+      return file
+    }
+    let bytes = try #require(viewed).bytes
+    #expect(try bytes.place.file.size == 10_000)
+    space.reclaim()
+    #expect(try bytes.place.file.size == 0)
+    #expect { try bytes.read(upTo: 10, at: 0) } throws: { $0.isOutOfSpace }
+    #expect(try view(0, in: cache).isNew)
+    #expect(try !view(0, in: cache).isNew)
+  }
+
+  @Test func `a copy that is being made ends when its space is given back`() throws {
+    // The free space is measured before each write: at the second one, an upload needs it.
+    let writes = Mutex(0)
+    let reclaim = Mutex<@Sendable () -> Void>({})
+    let space = CopySpace(folder: folder.path, reserve: 0) { _ in
+      let count = writes.withLock { count in
+        count += 1
+        return count
+      }
+      if count == 2 { reclaim.withLock(\.self)() }
+      return .max
+    }
+    reclaim.withLock { $0 = { [weak space] in space?.reclaim() } }
+    let archive = try File(folder.file("large.zip").path, .create(mode: 0o600))
+    let writer = ZipWriter(archive)
+    try writer.add("large", bytes: [UInt8](repeating: 7, count: 3_000_000))
+    try writer.finish()
+    let entry = try #require(try ZipDirectory(archive).entry(named: "large"))
+    let bytes = try ViewedBytes(entry, of: archive, in: space)
+    #expect { try bytes.complete() } throws: { $0.isOutOfSpace }
+    #expect(try bytes.place.file.size == 0)
+  }
+}
+
+extension Error {
+  fileprivate var isOutOfSpace: Bool {
+    if case ViewerError.outOfSpace? = self as? ViewerError { true } else { false }
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
+import Synchronization
 import SystemIO
 import Testing
 
@@ -77,6 +78,24 @@ import Testing
     await (try store.beginUpload(expecting: 5_000_000)).discard()
     #expect(await failure { _ = try await store.beginUpload(expecting: 5_000_001) } == "outOfSpace")
     #expect(await failure { _ = try await store.beginUpload(expecting: .max) } == "outOfSpace")
+  }
+
+  @Test(arguments: [false, true])
+  func `an upload that does not fit uses the space that others give back`(isGivenBack: Bool) async throws {
+    let storage = try StorageFixture()
+    let available = Mutex<Int64>(1000)
+    let count = Mutex(0)
+    let store = try await storage.open(
+      { configuration in
+        configuration.reserve = 1000
+        configuration.onShortage = {
+          count.withLock { $0 += 1 }
+          if isGivenBack { available.withLock { $0 = 6_000_000 } }
+        }
+      }, faults: FaultInjection(availableBytes: { _ in available.withLock(\.self) }))
+    let told = await failure { await (try store.beginUpload(expecting: 5_000_000)).discard() }
+    #expect(told == (isGivenBack ? nil : "outOfSpace"))
+    #expect(count.withLock(\.self) == 1)
   }
 
   @Test func `a small upload that does not fit on the disk is refused after its bytes arrived`() async throws

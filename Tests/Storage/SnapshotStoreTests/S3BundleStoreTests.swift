@@ -264,6 +264,27 @@ import Testing
     }
   }
 
+  @Test func `an upload that does not fit into the local folder uses the space of the bundles that are kept`()
+    async throws
+  {
+    try await withFakeS3 { server in
+      let reads = Mutex<[CacheRead]>([])
+      let shortages = Mutex(0)
+      let node = try await Node(server) { configuration in
+        configuration.onRead = { read in reads.withLock { $0.append(read) } }
+        configuration.onShortage = { shortages.withLock { $0 += 1 } }
+      }
+      let sample = SampleBundle()
+      try await node.store.upload(sample)
+      for _ in 0..<2 { #expect(try await node.store.open(sample.id).contents == sample.bytes) }
+      #expect(await failure { _ = try await node.store.beginUpload(expecting: .max) } == "outOfSpace")
+      #expect(try await node.store.open(sample.id).contents == sample.bytes)
+      #expect(reads.withLock(\.self) == [.miss, .hit, .miss])
+      #expect(shortages.withLock(\.self) == 1)
+      await node.store.close()
+    }
+  }
+
   @Test func `an upload that does not fit into the local folder is refused before it begins`() async throws {
     try await withFakeS3 { server in
       let node = try await Node(server)

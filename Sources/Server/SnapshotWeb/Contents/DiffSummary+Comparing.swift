@@ -20,8 +20,7 @@ extension ComparisonLimits {
     return limits
   }()
 
-  /// Limits for comparing one recording or file on a page: about a second and 80 MB of memory, for any contents. Only
-  /// one is compared at a time.
+  /// Limits for comparing one recording or file on a page: about a second and 80 MB of memory, for any contents.
   package static let item = {
     var limits = ComparisonLimits()
     limits.recordingBytes = 16 << 20
@@ -88,6 +87,14 @@ extension DiffItem {
     if bytes != otherBytes {
       detail = .init(bytes, otherBytes, limits: limits, limit: limits.changes, filter: filter)
     }
+  }
+
+  /// The number of bytes of an item in both bundles. Blocks for the disk.
+  package static func size(
+    of item: DiffSelection.Item, _ first: CheckedBundle, _ second: CheckedBundle
+  ) throws(BundleError) -> Int64 {
+    try (Self.version(item, in: first)?.version.size ?? 0)
+      + (Self.version(item, in: second)?.version.size ?? 0)
   }
 
   private static func version(

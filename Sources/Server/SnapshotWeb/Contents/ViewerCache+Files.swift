@@ -32,7 +32,7 @@ extension ViewerCache {
     }
     let key = Key(bundle: bundle.description, path: path, string: string)
     let decoded = try file(key) { () throws(any Error) in
-      switch try text.decode(place, of: document, in: folder) {
+      switch try text.decode(place, of: document, in: space) {
       case .bytes(let bytes): return try indexed(bytes)
       case .malformed:
         throw HTTPProblem.badRequest("The string does not contain what its beginning promises.")
@@ -46,7 +46,7 @@ extension ViewerCache {
   private func indexed(_ bytes: ViewedBytes) throws(ViewerError) -> ViewedFile {
     let head = try FileHead(bytes)
     if let form = PropertyList.form(of: head.bytes) {
-      let outcome = try PropertyList.convert(bytes, form, in: folder)
+      let outcome = try PropertyList.convert(bytes, form, in: space)
       guard case .document(let document) = outcome else {
         return ViewedFile(bytes: bytes, json: nil, propertyList: outcome)
       }

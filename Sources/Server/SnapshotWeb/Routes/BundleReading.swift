@@ -44,6 +44,8 @@ enum BundleReading {
     } catch ViewerError.zip(let error) {
       guard case .damaged = StoreError(reading: error) else { throw StoreError(reading: error) }
       page.preview = FilePreview(.unreadable(Unreadable.damaged.description))
+    } catch ViewerError.outOfSpace {
+      page.preview = FilePreview(.unreadable(Self.noSpace))
     } catch ViewerError.system(let error) {
       throw StoreError.system(error)
     }
@@ -72,10 +74,15 @@ enum BundleReading {
         ])
     } catch ViewerError.zip(let error) {
       throw StoreError(reading: error)
+    } catch ViewerError.outOfSpace {
+      throw HTTPProblem(.busy, detail: Self.noSpace, headerFields: [.retryAfter: "5"])
     } catch ViewerError.system(let error) {
       throw StoreError.system(error)
     }
   }
+
+  private static let noSpace =
+    "The server's disk is full, so there is no room to unpack the file. It can be downloaded, or shown later."
 
   /// Returns the selected differences between two bundles.
   static func differences(
@@ -91,6 +98,18 @@ enum BundleReading {
       (page.recordingsAfter, page.filesAfter) = (selection.after, selection.filesAfter)
       let modules = together(first.record.modules, second.record.modules)
       return .list(try DiffSummary(one, other, modules: modules, selection: page))
+    } catch {
+      _ = try unreadable(error)
+      throw StoreError.damaged
+    }
+  }
+
+  /// Returns the number of bytes of an item in both bundles.
+  static func size(
+    of item: DiffSelection.Item, _ first: StoredBundle, _ second: StoredBundle
+  ) throws -> Int64 {
+    do throws(BundleError) {
+      return try DiffItem.size(of: item, CheckedBundle(first.file), CheckedBundle(second.file))
     } catch {
       _ = try unreadable(error)
       throw StoreError.damaged

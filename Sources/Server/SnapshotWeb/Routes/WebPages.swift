@@ -6,7 +6,7 @@ package import Logging
 package import Observability
 package import SnapshotAPI
 package import SnapshotDiff
-import SnapshotViewer
+package import SnapshotViewer
 
 /// The web pages: a user interface of the service beside the API.
 ///
@@ -26,13 +26,13 @@ package struct WebPages: Sendable {
   ///   - uploads: the calls for resumable uploads; empty if they are not offered.
   ///   - history: the actions on snapshots, which administrators can see.
   ///   - comparisonFilter: the values that comparisons omit unless a visitor enters other rules.
-  ///   - temporaryFolder: the folder for inflated copies of files that are shown.
+  ///   - copies: the disk space for inflated copies of files that are shown.
   ///   - manual: returns the articles, which are parsed when the first of them is requested.
   ///   - reference: returns the description of the API, which is made when its page is first requested.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
     history: AuditHistory? = nil, comparisonFilter: ComparisonFilter = ComparisonFilter(),
-    temporaryFolder: String, manual: @escaping @Sendable () -> Manual,
+    copies: CopySpace, manual: @escaping @Sendable () -> Manual,
     reference: @escaping @Sendable () -> APIReference, logger: Logger
   ) {
     self.logger = logger
@@ -44,7 +44,7 @@ package struct WebPages: Sendable {
       + ReportPages(pages, service, limits: limits, uploadsAreResumable: uploads.areResumable).endpoints
       + SnapshotPages(
         pages, service, access: access, limits: limits, history: history,
-        viewer: ViewerCache(folder: temporaryFolder)
+        viewer: ViewerCache(copies)
       ).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
       + uploads.endpoints

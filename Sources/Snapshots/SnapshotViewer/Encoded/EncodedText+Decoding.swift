@@ -14,18 +14,17 @@ extension EncodedText {
   /// Decodes the string at `place` into a file without a name, with a fixed amount of memory.
   ///
   /// Of a token, the result is a JSON document with the header, the payload and the signature, which is not verified.
-  /// - Parameter folder: the folder for the file.
+  /// - Parameter space: the space for the file.
   package func decode(
-    _ place: JSONPlace, of view: JSONView, in folder: String, limits: Limits = Limits()
+    _ place: JSONPlace, of view: JSONView, in space: CopySpace, limits: Limits = Limits()
   ) throws(ViewerError) -> Outcome {
     guard var pieces = try JSONStringPieces(view, place) else { return .malformed }
-    let file: File
-    do { file = try File(temporaryIn: folder) } catch { throw .system(error) }
+    let copy = try space.makeCopy()
     var size = 0
     var decoder = Base64Text.Decoder()
     var prefix = 0
     if case .base64(let count) = coding { prefix = count }
-    if case .token = coding { return try decodeToken(&pieces, file, limits) }
+    if case .token = coding { return try decodeToken(&pieces, copy, limits) }
     while !pieces.isAtEnd {
       guard let piece = try pieces.next() else { return .malformed }
       var bytes = piece.text
@@ -35,15 +34,15 @@ extension EncodedText {
         bytes = decoded
       }
       guard size + bytes.count <= limits.contents else { return .tooLarge(limit: limits.contents) }
-      do { try file.write(bytes, at: Int64(size)) } catch { throw .system(error) }
+      try copy.write(bytes, at: size)
       size += bytes.count
     }
     guard decoder.isComplete else { return .malformed }
-    return .bytes(try ViewedBytes(copy: file))
+    return .bytes(ViewedBytes(copy, size: size))
   }
 
   private func decodeToken(
-    _ pieces: inout JSONStringPieces, _ file: File, _ limits: Limits
+    _ pieces: inout JSONStringPieces, _ copy: CopyFile, _ limits: Limits
   ) throws(ViewerError) -> Outcome {
     var text: [UInt8] = []
     while !pieces.isAtEnd {
@@ -52,8 +51,8 @@ extension EncodedText {
       guard text.count <= limits.token else { return .tooLarge(limit: limits.token) }
     }
     guard let document = Self.document(ofToken: text) else { return .malformed }
-    do { try file.write(document, at: 0) } catch { throw .system(error) }
-    return .bytes(try ViewedBytes(copy: file))
+    try copy.write(document, at: 0)
+    return .bytes(ViewedBytes(copy, size: document.count))
   }
 
   /// The JSON document of a token.

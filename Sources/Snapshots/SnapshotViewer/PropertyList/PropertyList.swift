@@ -58,20 +58,22 @@ package enum PropertyList {
   }
 
   /// Converts a file.
-  /// - Parameter folder: the folder for the JSON document.
+  /// - Parameter space: the space for the JSON document.
   package static func convert(
-    _ bytes: ViewedBytes, _ form: Form, in folder: String, limits: Limits = Limits()
+    _ bytes: ViewedBytes, _ form: Form, in space: CopySpace, limits: Limits = Limits()
   ) throws(ViewerError) -> Outcome {
-    let file: File
-    do { file = try File(temporaryIn: folder) } catch { throw .system(error) }
+    let copy = try space.makeCopy()
+    var size = 0
     do throws(PropertyListError) {
       let isKeyedArchive = try convert(
         form, size: bytes.size, limits: limits,
         read: { count, offset throws(ViewerError) in try bytes.read(upTo: count, at: offset) },
         write: { piece, offset throws(ViewerError) in
-          do throws(SystemError) { try file.write(piece, at: Int64(offset)) } catch { throw .system(error) }
+          try copy.write(piece, at: offset)
+          size = max(size, offset + piece.count)
         })
-      return .document(Document(form: form, bytes: try Self.view(file), isKeyedArchive: isKeyedArchive))
+      return .document(
+        Document(form: form, bytes: ViewedBytes(copy, size: size), isKeyedArchive: isKeyedArchive))
     } catch {
       switch error {
       case .otherXML: return .other
@@ -79,10 +81,6 @@ package enum PropertyList {
       case .viewer(let error): throw error
       }
     }
-  }
-
-  private static func view(_ file: File) throws(PropertyListError) -> ViewedBytes {
-    do throws(ViewerError) { return try ViewedBytes(copy: file) } catch { throw .viewer(error) }
   }
 
   /// Converts a property list in memory; `nil` if it is XML, but not a property list.

@@ -7,15 +7,20 @@ struct StagingFolder: Sendable {
   let path: String
   /// The free space that uploads may not use, in bytes.
   private let reserve: Int64
+  private let onShortage: @Sendable () -> Void
   private let writers: QueueSet
   private let count: Int
 
   /// - Parameters:
   ///   - reserve: the free space that uploads may not use, in bytes.
   ///   - writers: how many uploads are written at once.
-  init(path: String, reserve: Int64, writers count: Int) {
+  ///   - onShortage: called when there is too little free space. If it frees space, the upload uses that.
+  init(
+    path: String, reserve: Int64, writers count: Int, onShortage: @escaping @Sendable () -> Void
+  ) {
     self.path = path
     self.reserve = reserve
+    self.onShortage = onShortage
     self.count = count
     writers = QueueSet("s3-store.writer", count: count)
   }
@@ -25,15 +30,16 @@ struct StagingFolder: Sendable {
 
   /// Throws ``StoreError/outOfSpace`` if `length` more bytes would leave less free space than the reserve.
   func requireSpace(for length: Int64) async throws(StoreError) {
-    let available = try await writers.next.perform { [path] () throws(StoreError) in
-      do throws(SystemError) {
-        try Folder.create(path)
-        return try Folder.availableBytes(path)
-      } catch {
-        throw StoreError(error)
-      }
+    try await writers.next.perform { [self] () throws(StoreError) in
+      do throws(SystemError) { try Folder.create(path) } catch { throw StoreError(error) }
+      if try hasSpace(for: length) { return }
+      onShortage()
+      guard try hasSpace(for: length) else { throw .outOfSpace }
     }
-    guard length <= available - reserve else { throw .outOfSpace }
+  }
+
+  private func hasSpace(for length: Int64) throws(StoreError) -> Bool {
+    do { return try Folder.availableBytes(path) - reserve >= length } catch { throw StoreError(error) }
   }
 
   /// Returns when all files are removed whose removal has begun.

@@ -143,6 +143,9 @@ final class BundleCache: Sendable {
   /// Drops the contents of an object that was deleted.
   func forget(_ key: String) { state.withLock { $0.files.remove(key) } }
 
+  /// Drops all contents that are kept. Those that are being read leave when they have been.
+  func removeAll() { state.withLock { $0.files.removeAll() } }
+
   private func keep(_ outcome: ArrivingFile.Outcome, _ key: String) {
     var size: Int64 = 0
     // A file whose size can't be read is not kept.

@@ -48,6 +48,7 @@ struct SampleBundle {
   func preview(_ path: String, _ selection: FileSelection = FileSelection()) throws -> FilePreview {
     let entry = try #require(try ZipDirectory(file).entry(named: path))
     return try FilePreview(
-      path, entry, of: file, bundle: .of([UInt8]()), selection, cache: ViewerCache(folder: temporary.path))
+      path, entry, of: file, bundle: .of([UInt8]()), selection,
+      cache: ViewerCache(CopySpace(folder: temporary.path)))
   }
 }
