@@ -10,9 +10,7 @@ import SystemIO
 
 /// The pages that compare two snapshots.
 struct ComparisonPages: Sendable {
-  private static let readers = QueueSet("snapshot-server.comparisons", count: 2)
-  /// Comparing one large recording takes much memory, so only one is compared at a time.
-  private static let reader = QueueSet("snapshot-server.comparison", count: 1)
+  private static let comparisons = ComparisonQueue()
 
   private let pages: PageMaker
   private let service: SnapshotService
@@ -68,14 +66,30 @@ struct ComparisonPages: Sendable {
       if bundles != nil { page.mistake = .init(.ignore, error.description) }
       (bundles, status) = (nil, .badRequest)
     }
-    let (base, pair) = (page, bundles)
-    let queue = (base.selection.item == nil ? Self.readers : Self.reader).next
-    return try await pages.render(call.visitor, status: status, on: queue) { renderer, frame in
-      var page = base
-      if let pair {
-        page.content = try BundleReading.differences(pair.first, pair.second, base.selection, base.filter)
+    let (base, shownStatus) = (page, status)
+    guard let bundles else {
+      return try await pages.render(call.visitor, status: status) { $0.render(base, in: $1) }
+    }
+    return try await Self.comparisons.perform(weight: weight(of: bundles, base.selection)) { queue in
+      try await pages.render(call.visitor, status: shownStatus, on: queue) { renderer, frame in
+        var page = base
+        page.content = try BundleReading.differences(
+          bundles.first, bundles.second, base.selection, base.filter)
+        return renderer.render(page, in: frame)
       }
-      return renderer.render(page, in: frame)
+    }
+  }
+
+  /// Returns about how many bytes a comparison reads. Finding the sizes of an item is short, and comes first.
+  private func weight(
+    of bundles: (first: StoredBundle, second: StoredBundle), _ selection: DiffSelection
+  ) async throws -> Int64 {
+    let (first, second) = bundles
+    guard let item = selection.item else {
+      return min(first.record.size + second.record.size, ComparisonLimits.list.totalBytes)
+    }
+    return try await Self.comparisons.perform(weight: 0) { queue in
+      try await queue.perform { () throws(any Error) in try BundleReading.size(of: item, first, second) }
     }
   }
 

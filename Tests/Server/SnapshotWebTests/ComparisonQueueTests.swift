@@ -1,0 +1,110 @@
+import Dispatch
+import HTTPEngine
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import SnapshotWeb
+
+struct ComparisonQueueTests {
+  /// Holds comparisons until it is opened.
+  private final class Gate: Sendable {
+    private let (stream, continuation) = AsyncStream<Void>.makeStream()
+
+    func open() { continuation.finish() }
+    func wait() async { for await _ in stream {} }
+  }
+
+  /// The weights of the comparisons that have begun, in order.
+  private final class Begun: Sendable {
+    private let list = Mutex<[Int64]>([])
+
+    var weights: [Int64] { list.withLock(\.self) }
+    func add(_ weight: Int64) { list.withLock { $0.append(weight) } }
+  }
+
+  private func wait(until condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+  }
+
+  @Test func `as many comparisons run as there are workers, and the shortest of the others is next`()
+    async throws
+  {
+    let (queue, gates) = (ComparisonQueue(workers: 2), [Gate(), Gate()])
+    let begun = Begun()
+    await withThrowingTaskGroup(of: Void.self) { group in
+      for gate in gates {
+        group.addTask {
+          try await queue.perform(weight: 0) { _ in
+            begun.add(0)
+            await gate.wait()
+          }
+        }
+      }
+      await wait { begun.weights.count == 2 }
+      for (index, weight) in ([3, 1, 2] as [Int64]).enumerated() {
+        group.addTask {
+          try await queue.perform(weight: weight) { _ in begun.add(weight) }
+        }
+        await wait { queue.waiting == index + 1 }
+      }
+      gates[0].open()
+      await wait { begun.weights.count == 5 }
+      #expect(begun.weights == [0, 0, 1, 2, 3])
+      gates[1].open()
+    }
+  }
+
+  @Test func `beyond the limit of waiting comparisons, one is refused with a time to retry`() async throws {
+    let (queue, gate) = (ComparisonQueue(workers: 1), Gate())
+    let begun = Begun()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      group.addTask {
+        try await queue.perform(weight: 0) { _ in
+          begun.add(0)
+          await gate.wait()
+          return 1
+        }
+      }
+      await wait { !begun.weights.isEmpty }
+      for index in 0..<16 {
+        group.addTask { try await queue.perform(weight: 1) { _ in 1 } }
+        await wait { queue.waiting == index + 1 }
+      }
+      await #expect {
+        try await queue.perform(weight: 0) { _ in }
+      } throws: {
+        let problem = $0 as? HTTPProblem
+        return problem?.status.code == 503 && problem?.headerFields[.retryAfter] == "5"
+      }
+      gate.open()
+      var answered = 0
+      for try await one in group { answered += one }
+      #expect(answered == 17)
+    }
+    #expect(try await queue.perform(weight: 0) { _ in true })
+  }
+
+  @Test
+  func `a comparison whose client left while it waited is not made, and one that fails frees its worker`()
+    async throws
+  {
+    let (queue, gate) = (ComparisonQueue(workers: 1), Gate())
+    let begun = Begun()
+    let first = Task {
+      try await queue.perform(weight: 0) { _ in
+        begun.add(0)
+        await gate.wait()
+        throw CancellationError()
+      }
+    }
+    await wait { !begun.weights.isEmpty }
+    let left = Task { try await queue.perform(weight: 0) { _ in Issue.record("It was made.") } }
+    await wait { queue.waiting == 1 }
+    left.cancel()
+    gate.open()
+    await #expect(throws: CancellationError.self) { try await left.value }
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(try await queue.perform(weight: 0) { _ in true })
+  }
+}
