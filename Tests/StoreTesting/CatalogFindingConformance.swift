@@ -20,6 +20,40 @@ import Testing
   }
 
   @Test(arguments: CatalogKind.allCases)
+  func `a value is found in composed and in decomposed form`(kind: CatalogKind) async throws {
+    let (composed, decomposed) = ("Übersicht/größe", "U\u{308}bersicht/gro\u{308}ße")
+    let mixed = "Übersicht/gro\u{308}ße"
+    let long = String(repeating: "é", count: 60)
+    let values = [composed, decomposed, mixed, "Ubersicht/große"]
+    let records = try values.enumerated().map { index, value in
+      try record(at: Double(100 - index)) {
+        $0.identifiers = [value, index == 1 ? long.decomposedStringWithCanonicalMapping : "x"]
+        $0.modules = [.init(name: value, files: [])]
+        $0.application.identifier = value
+        $0.device = .init(model: value + ",1", system: value, systemVersion: "26.1", locale: "C")
+      }
+    }
+    try await kind.withCatalog { catalog in
+      try await catalog.insert(records)
+      for value in [composed, decomposed, mixed] {
+        func finds(_ change: (inout CatalogQuery) throws -> Void) async throws {
+          #expect(try await found(change, in: catalog, records) == "abc", "\(Array(value.unicodeScalars))")
+        }
+        try await finds { $0.identifier = value }
+        try await finds { $0.module = value }
+        try await finds { $0.application = value }
+        try await finds { $0.device = value }
+        try await finds { $0.device = value + ",1" }
+        try await finds { $0.device = value + " 26" }
+        try await finds { $0.scope = .init(applications: [value]) }
+      }
+      let letters = try await found({ $0.identifier = long }, in: catalog, records)
+      #expect(letters == "b")
+      #expect(try await found({ $0.identifier = "Ubersicht/große" }, in: catalog, records) == "d")
+    }
+  }
+
+  @Test(arguments: CatalogKind.allCases)
   func `the beginning of a word finds it, from two letters on`(kind: CatalogKind) async throws {
     let records = try [
       record(at: 1, report: "BUG-123") { $0.metadata = ["note": "The balance, a ÄRGERNIS"] },

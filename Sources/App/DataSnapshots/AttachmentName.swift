@@ -1,22 +1,30 @@
-/// The rules for attachment names, which are valid and distinct on every file system.
-enum AttachmentName {
-  static let longest = 100
+import Foundation
+import SnapshotFormat
 
-  /// Returns whether `name` has 1 to 100 ASCII letters, digits and characters of ` ._-+=,()@`, does not begin or end
-  /// with a space or dot, and is not a reserved device name of Windows.
-  static func isValid(_ name: String) -> Bool {
-    let bytes = Array(name.utf8)
-    guard (1...longest).contains(bytes.count), let first = bytes.first, let last = bytes.last else {
-      return false
-    }
-    var stem = name.prefix { $0 != "." }.lowercased()
-    // Windows also treats `con .txt` as `con`.
-    while stem.last == " " { stem.removeLast() }
-    let isTaken =
-      ["con", "prn", "aux", "nul"].contains(stem)
-      || (stem.utf8.count == 4 && ["com", "lpt"].contains(String(stem.prefix(3)))
-        && stem.last?.isNumber == true)
-    return !isTaken && !" .".utf8.contains(first) && !" .".utf8.contains(last)
-      && bytes.allSatisfy { SecretScanner.isAlphanumeric($0) || " ._-+=,()@".utf8.contains($0) }
+/// The name of an attachment, and of its file, which is distinct on every file system.
+struct AttachmentName: Hashable {
+  /// The maximum length of the file's name in bytes.
+  static let longest = 255
+
+  /// The name, composed (Unicode NFC).
+  let text: String
+  /// The name of the file.
+  let file: String
+
+  /// Creates the name `text`; `nil` if no file can have it, or if the name of its file would be longer than ``longest``.
+  init?(_ text: String) {
+    guard PortableName.isFileName(text) else { return nil }
+    self.text = text.precomposedStringWithCanonicalMapping
+    file = PortableName.distinct(self.text)
+    guard file.utf8.count <= Self.longest else { return nil }
   }
+
+  /// Creates the name of the attachment in `file`. Earlier versions did not encode the names of files.
+  init?(file: String) {
+    self.init(PortableName.decode(file) ?? file)
+  }
+
+  static func == (left: Self, right: Self) -> Bool { left.file == right.file }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(file) }
 }

@@ -201,27 +201,28 @@ public final class SnapshotMode: Sendable {
   /// attachments; their identifier is `attachments/` followed by the name. Problems are reported to
   /// ``Configuration/onEvent``.
   /// - Parameters:
-  ///   - name: 1 to 100 ASCII letters, digits and characters of ` ._-+=,()@`, which doesn't begin or end with a space
-  ///     or dot, such as `screenshot.png`. Other names are refused. Names are compared without regard to case.
+  ///   - name: the name of a file, such as `screenshot.png` or `Foto 12:30.HEIC`: any text without `/`, of at most 85 bytes
+  ///     in UTF-8. Longer names of letters and digits are accepted too, up to 255 bytes; other names are refused. Names
+  ///     that differ only in case are different attachments.
   ///   - data: the content of the attachment.
   public func attach(name: String, data: Data) {
-    guard AttachmentName.isValid(name) else {
+    guard let attachment = AttachmentName(name) else {
       return configuration.onEvent(
         .init(
           .recordingRefused, identifier: "attachments/" + name, "this is not a valid name of an attachment"))
     }
-    if own() { recorder.attach(data, as: name) }
+    if own() { recorder.attach(data, as: attachment.text) }
   }
 
-  /// The attachments of the active snapshot: files by their names below `attachments/`. The files are read-only for the
-  /// app, and are removed with the snapshot.
+  /// The attachments of the active snapshot: files by the names that they were attached with. The files are read-only
+  /// for the app, and are removed with the snapshot.
   public var activeAttachments: [String: URL] {
     guard let active = current.read({ $0.active }) else { return [:] }
     let folder = active.folder + "/attachments"
     var files: [String: URL] = [:]
     do throws(SystemError) {
       for name in try Folder.entries(folder) where Folder.isRegularFile(folder + "/" + name) {
-        files[name] = URL(filePath: folder + "/" + name)
+        files[PortableName.decode(name) ?? name] = URL(filePath: folder + "/" + name)
       }
     } catch {
       if !error.isNotFound { configuration.onEvent(.init(.replayFailed, "\(error)")) }
@@ -266,7 +267,7 @@ public final class SnapshotMode: Sendable {
         let recordings = try recorder.list()
         contents.identifiers = recordings.map(\.identifier)
         contents.calls = recordings.count
-        contents.attachments = try storage.listAttachments()
+        contents.attachments = try storage.listAttachments().map(\.name.text)
         contents.redactions = recorder.redactions
       } catch {
         configuration.onEvent(.init(.replayFailed, "\(error)"))

@@ -8,7 +8,7 @@ import SystemIO
 ///     recordings/<name>         the latest data of an identifier; the modification time is the recording time
 ///     recordings/<name>@<n>     the data of call number n, if a history is kept
 ///     identifiers/<name>        an identifier that is too long to be encoded in a file name
-///     attachments/<name>        an attachment
+///     attachments/<name>        an attachment, whose name is encoded so that it differs from all others
 ///     redactions.json           the redaction rules that were applied to the files
 ///     dropped.json              what was not recorded, and why
 ///     journal/<n>               what was recorded and is not in a file of its own yet
@@ -73,15 +73,22 @@ struct Storage: Sendable {
     try put(data, at: recordings + "/\(name)", time)
   }
 
+  /// An attachment found in the folder.
+  struct Attachment {
+    let name: AttachmentName
+    /// The path of its file.
+    let path: String
+  }
+
   /// Writes `data` as the attachment `name`.
-  func write(_ data: Data, asAttachment name: String, at time: Date) throws(SystemError) {
+  func write(_ data: Data, asAttachment name: AttachmentName, at time: Date) throws(SystemError) {
     try Folder.create(attachments)
-    // On a case-insensitive file system a name replaces one that differs only in case. This does the same everywhere.
+    try put(data, at: attachments + "/" + name.file, time)
+    // An earlier version stored the attachment in a file whose name was not encoded.
     for other in try Folder.entries(attachments)
-    where other.lowercased() == name.lowercased() && other != name {
+    where other != name.file && AttachmentName(file: other) == name {
       try Folder.removeIfPresent(attachments + "/" + other)
     }
-    try put(data, at: attachments + "/" + name, time)
   }
 
   private func put(_ data: Data, at path: String, _ time: Date) throws(SystemError) {
@@ -117,15 +124,21 @@ struct Storage: Sendable {
     if isLast, name.identifier == nil { try Folder.removeIfPresent(identifiers + "/\(name.stem)") }
   }
 
-  /// Returns the attachments' names, sorted.
-  func listAttachments() throws(SystemError) -> [String] {
+  /// Returns the attachments, sorted by their names.
+  func listAttachments() throws(SystemError) -> [Attachment] {
+    var found: [AttachmentName: Attachment] = [:]
     do {
-      return try Folder.entries(attachments).filter {
-        AttachmentName.isValid($0) && Folder.isRegularFile(attachments + "/" + $0)
+      for file in try Folder.entries(attachments) {
+        guard let name = AttachmentName(file: file), Folder.isRegularFile(attachments + "/" + file) else {
+          continue
+        }
+        // A crash can leave the file of an earlier version beside the one that replaces it.
+        if found[name] == nil || file == name.file {
+          found[name] = Attachment(name: name, path: attachments + "/" + file)
+        }
       }
-    } catch  where error.isNotFound {
-      return []
-    }
+    } catch  where error.isNotFound {}
+    return found.values.sorted { $0.name.text < $1.name.text }
   }
 
   /// Returns all recordings, sorted by identifier and call. Calls `stray` with the name of each file that is not a

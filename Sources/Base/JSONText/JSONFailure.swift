@@ -22,6 +22,9 @@ package struct JSONFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.offset = offset
   }
 
+  /// The same error in a file in which its position is another one.
+  package func moved(to offset: Int) -> JSONFailure { JSONFailure(reason, offset: offset) }
+
   /// Whether the document is nested too deeply to be read. It may still be valid JSON.
   package var isDepth: Bool { if case .depth = reason { true } else { false } }
 

@@ -19,7 +19,7 @@ package struct JSONTokenizer: Sendable {
     /// Whether to accept common input that RFC 8259 does not allow: several documents in a row (JSON Lines), numbers
     /// with leading zeros, and escape sequences of any character, which stand for that character.
     package var isLenient = false
-    /// Whether several documents may follow each other (JSON Lines).
+    /// Whether several documents may follow each other (JSON Lines), also with record separators (RFC 7464).
     package var allowsSequence = false
 
     /// Creates a configuration with the default values.
@@ -57,6 +57,9 @@ package struct JSONTokenizer: Sendable {
   package var isUnicode: Bool { characters.isUnicode }
   /// The position of the last token, as byte offsets in the document.
   package private(set) var range = 0..<0
+
+  /// Whether there was a record separator before a document (RFC 7464).
+  package private(set) var isSeparated = false
 
   private let configuration: Configuration
   /// The bytes that were fed last.
@@ -183,6 +186,9 @@ package struct JSONTokenizer: Sendable {
     case UInt8(ascii: "t"): try beginWord(.true)
     case UInt8(ascii: "f"): try beginWord(.false)
     case UInt8(ascii: "n"): try beginWord(.null)
+    case 0x1E where allowsSequence && containers.isEmpty && expectation == .value:
+      isSeparated = true
+      position += 1
     case 0xEF where offset == 0:
       lexeme = .mark(1)
       position += 1

@@ -43,12 +43,14 @@ package struct ZipDirectory: Sendable {
     return entries
   }
 
-  /// The entry with exactly this name, or `nil`.
+  /// The entry with this name, or `nil`. A canonically equivalent name (Unicode NFC and NFD) is found too, unless an
+  /// entry has exactly this name.
   package func entry(named name: String) throws(ZipError) -> ZipEntry? {
     try entries(named: [name])[name]
   }
 
-  /// The entries with exactly these names, without those that do not exist. Reads the directory once.
+  /// The entries with these names, as ``entry(named:)`` finds each, without those that do not exist. Reads the directory
+  /// once.
   package func entries(named names: Set<String>) throws(ZipError) -> [String: ZipEntry] {
     let isASCII = names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
     var wanted: Set<[UInt8]> = []
@@ -59,16 +61,21 @@ package struct ZipDirectory: Sendable {
       hashes.mark(Self.hash(name[...]))
       wanted.insert(name)
     }
+    // Strings are equal if they are canonically equivalent.
     var found: [String: ZipEntry] = [:]
+    var exact = 0
     var window = FileWindow(file, location.range)
     for _ in 0..<count {
-      if found.count == wanted.count { break }
+      if exact == wanted.count { break }
       // An ASCII name is stored unchanged. Any other name has up to three encodings, all with an extra field or with
       // bytes outside ASCII.
       let entry = try next(in: &window) { name, hasExtra in
         hashes.mark(of: Self.hash(name)) != nil || !isASCII && (hasExtra || name.contains { $0 >= 0x80 })
       }
-      guard let entry, wanted.contains(Array(entry.name.utf8)) else { continue }
+      guard let entry else { continue }
+      let isExact = wanted.contains(Array(entry.name.utf8))
+      guard isExact || names.contains(entry.name) && found[entry.name] == nil else { continue }
+      if isExact { exact += 1 }
       found[entry.name] = try located(entry)
     }
     return found

@@ -13,6 +13,15 @@ extension ZipProfile {
     EntryName.problem(with: name) ?? (self == .strict ? EntryName.strictProblem(with: name) : nil)
   }
 
+  /// Whether no archive contains a file with this name, which is a single component.
+  package func refuses(_ name: String) -> Bool { problem(with: name) != nil }
+
+  /// The form in which two names are equal that ``strict`` does not allow in one folder.
+  package static func folded(_ name: String) -> String { NameIndex.strictFold(name[...]) }
+
+  /// Whether the name is that of a device on Windows.
+  package static func isDevice(_ name: String) -> Bool { EntryName.isDevice(name[...]) }
+
   /// Throws for the first name that an archive cannot contain, on its own or together with the names before it. A
   /// ``ZipWriter`` rejects it as well, but only after writing the preceding entries.
   package func check(_ names: some Sequence<String>) throws(ZipError) {

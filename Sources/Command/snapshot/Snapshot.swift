@@ -36,6 +36,7 @@ struct Snapshot: AsyncParsableCommand {
     do {
       try UnknownCommand.check(CommandLine.arguments.dropFirst())
       var command = try parseAsRoot()
+      if !(command is ServeCommand) { Interruption.handle() }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {

@@ -7,6 +7,8 @@ extension HTTPField.Name {
   public static let acceptPost = constant("Accept-Post")
   /// `Content-Digest` (RFC 9530 §2).
   public static let contentDigest = constant("Content-Digest")
+  /// `Content-Transfer-Encoding` (RFC 2045 §6).
+  public static let contentTransferEncoding = constant("Content-Transfer-Encoding")
   /// `Forwarded` (RFC 7239 §4).
   public static let forwarded = constant("Forwarded")
   /// `Link` (RFC 8288).

@@ -271,6 +271,20 @@ extension TokenStore.Limits {
     }
     try check(request.limits.reportPrefixes, "report prefixes")
     try check(request.limits.applications, "applications")
+    for prefix in request.limits.reportPrefixes ?? [] where !ReportID.canBegin(with: prefix) {
+      throw .invalid(
+        """
+        No report's id begins with ‘\(prefix.prefix(100))’: ids are made of ASCII letters, digits and - _ . ~ # : @ + /. \
+        A token without a limit to reports is valid for all of them.
+        """)
+    }
+    for application in request.limits.applications ?? [] where application.contains("*") {
+      throw .invalid(
+        """
+        ‘\(application.prefix(100))’ is not the identifier of an application, and there are no patterns. A token without \
+        a limit to applications is valid for all of them.
+        """)
+    }
   }
 
   private func check(_ entries: Set<String>?, _ what: String) throws(TokenStoreError) {

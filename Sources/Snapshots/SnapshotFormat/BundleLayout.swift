@@ -36,10 +36,13 @@ enum BundleLayout {
   /// `/`.
   static func checkPlace(_ name: String) throws(BundleError) {
     guard folders.contains(where: name.hasPrefix) else { throw .unexpectedEntry(name) }
-    let parts = name.utf8.split(separator: UInt8(ascii: "/"))
-    guard name.utf8.count <= nameLength, parts.allSatisfy({ $0.count <= partLength }) else {
-      throw .nameTooLong(name)
-    }
+    guard isShort(name) else { throw .nameTooLong(name) }
+  }
+
+  /// Whether `name` is short enough to be written.
+  static func isShort(_ name: String) -> Bool {
+    name.utf8.count <= nameLength
+      && name.utf8.split(separator: UInt8(ascii: "/")).allSatisfy { $0.count <= partLength }
   }
 }
 

@@ -10,29 +10,60 @@ struct FolderBundle {
   let members: [BundleMember]
   /// The empty folders of the app's container. Each name ends in `/`.
   let emptyFolders: [String]
+  /// The paths of attachments and files of the app's container whose names a bundle can't contain.
+  let leftOut: [String]
 
   /// Reads the manifest and checks the names and sizes of all files, but not their contents.
   init(_ url: URL) throws(BundleError) {
     let root = url.path + "/"
     let tree = try FolderTree(url.path)
     let names = tree.files
-    emptyFolders = tree.emptyFolders.filter { $0.hasPrefix(BundleLayout.appData) }
+    let extras = Self.extras(of: tree)
+    emptyFolders =
+      tree.emptyFolders.filter { $0.path(below: BundleLayout.appData) != nil }
+      .compactMap { name in extras.path(of: name).map { $0 + "/" } }.sortedByBytes
+    leftOut = extras.leftOut
     guard names.contains(BundleLayout.manifest) else { throw .manifestMissing }
     let most = Manifest.Limits.default.size
     json = try BundleError.disk(File(root + BundleLayout.manifest).read(upTo: most + 1, at: 0))
     manifest = try Manifest(json: Data(json))
 
     let recordings = Dictionary(uniqueKeysWithValues: manifest.recordings.map { ($0.path, $0) })
-    members = names.filter { $0 != BundleLayout.manifest }.map { name in
-      BundleMember(
-        name: name, source: root + name, recording: recordings[name],
-        isExecutable: name.hasPrefix(BundleLayout.appData) && Folder.isExecutableFile(root + name))
-    }
+    members = names.filter { $0 != BundleLayout.manifest }.compactMap { name in
+      extras.path(of: name).map { path in
+        BundleMember(
+          name: path, source: root + name, recording: recordings[path],
+          isExecutable: path.hasPrefix(BundleLayout.appData) && Folder.isExecutableFile(root + name))
+      }
+    }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     var files: [(name: String, size: Int64)] = []
     for member in members {
       files.append((member.name, try BundleError.disk(File(member.source).size)))
     }
     try BundleLayout.check(files, against: manifest)
+  }
+
+  /// The paths in a bundle of attachments and of the app's container.
+  private struct Extras {
+    var paths: [(place: String, paths: PortablePaths)] = []
+    var leftOut: [String] { paths.flatMap { place, paths in paths.leftOut.map { place + $0 } } }
+
+    /// The path in the bundle of any file or folder; `nil` if it is left out.
+    func path(of name: String) -> String? {
+      for (place, paths) in paths {
+        if let rest = name.path(below: place) { return paths[rest] }
+      }
+      return name
+    }
+  }
+
+  private static func extras(of tree: FolderTree) -> Extras {
+    var extras = Extras()
+    for place in [BundleLayout.attachments, BundleLayout.appData] {
+      let paths = (tree.files + tree.emptyFolders).compactMap { $0.path(below: place) }
+      extras.paths.append((place, PortablePaths(paths, below: place, areEncoded: true)))
+    }
+    return extras
   }
 }
 
@@ -65,9 +96,13 @@ struct FolderTree {
         }
       }
     }
-    self.files = files.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    self.emptyFolders = emptyFolders.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    self.files = files.sortedByBytes
+    self.emptyFolders = emptyFolders.sortedByBytes
   }
+}
+
+extension [String] {
+  var sortedByBytes: [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
 }
 
 /// A file on disk that is part of a bundle.

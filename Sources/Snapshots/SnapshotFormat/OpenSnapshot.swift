@@ -10,7 +10,8 @@ public struct OpenSnapshot: Sendable {
   /// The location of the contents.
   private enum Form: Sendable {
     case zip(File, [String: ZipEntry])
-    case folder(String)
+    /// The path of each file by its name.
+    case folder([String: String])
   }
 
   /// The manifest.
@@ -37,7 +38,7 @@ public struct OpenSnapshot: Sendable {
   public init(folder url: URL) throws(BundleError) {
     let bundle = try FolderBundle(url)
     manifest = bundle.manifest
-    form = .folder(url.path + "/")
+    form = .folder(Dictionary(uniqueKeysWithValues: bundle.members.map { ($0.name, $0.source) }))
     var members: [Member] = []
     for member in bundle.members {
       let size = try BundleError.disk(File(member.source).size)
@@ -68,8 +69,9 @@ public struct OpenSnapshot: Sendable {
       guard let entry = entries[name] else { throw .unexpectedEntry(name) }
       let next = try ZippedBundle.pieces(of: entry, in: file)
       while let piece = try next() { sink(piece) }
-    case .folder(let root):
-      let file = try BundleError.disk(File(root + name))
+    case .folder(let paths):
+      guard let path = paths[name] else { throw .unexpectedEntry(name) }
+      let file = try BundleError.disk(File(path))
       var offset: Int64 = 0
       while true {
         let piece = try BundleError.disk(file.read(upTo: 1 << 17, at: offset))

@@ -58,6 +58,8 @@ public struct SnapshotMember: Hashable, Sendable {
   /// The CRC-32 of the contents, if the snapshot is a zip.
   public let crc32: UInt32?
 
+  /// The path with the names that the user gave: ``name``, with encoded names decoded (``PortableName``).
+  public var originalName: String { PortableName.decode(path: name) }
   /// Whether the file is an attachment, such as a screenshot or a log.
   public var isAttachment: Bool { name.hasPrefix(BundleLayout.attachments) }
   /// Whether the file is an attachment or belongs to the app's container.

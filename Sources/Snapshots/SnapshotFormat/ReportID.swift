@@ -54,6 +54,14 @@ public struct ReportID: Hashable, Sendable, LosslessStringConvertible {
     description = text
   }
 
+  /// Whether the identifier of a report can begin with `prefix`.
+  package static func canBegin(with prefix: String) -> Bool {
+    let segments = prefix.split(separator: "/", omittingEmptySubsequences: false)
+    // The last segment can be continued.
+    return prefix.count <= maximumLength && prefix.allSatisfy { isAllowed($0) }
+      && !segments.dropLast().contains { $0.isEmpty || $0 == "." || $0 == ".." }
+  }
+
   private static func isAllowed(_ character: Character) -> Bool {
     guard let ascii = character.asciiValue, character != "\r\n" else { return false }
     return character.isLetter || character.isNumber || "-_.~#:@+/".utf8.contains(ascii)

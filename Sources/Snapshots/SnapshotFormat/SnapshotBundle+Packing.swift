@@ -31,7 +31,7 @@ extension SnapshotBundle {
 
   /// A file in addition to the recordings, such as a screenshot.
   public struct Attachment: Sendable, Hashable {
-    /// The path below `attachments/`.
+    /// The path below `attachments/`. Names that are not safe on every system are encoded (``PortableName``).
     public var name: String
     /// The location of the contents.
     public var file: URL
@@ -47,10 +47,20 @@ extension SnapshotBundle {
   ///
   /// Verifies every recording against the manifest. The zip is written to a temporary file, synchronized, and
   /// atomically moved to `zip`, where it replaces an existing file. If packing fails, nothing has changed.
+  ///
+  /// Names in `attachments/` and `app-data/` that are not safe on every system are encoded (``PortableName``).
   public static func pack(folder: URL, to zip: URL) throws(BundleError) -> Packed {
     let bundle = try FolderBundle(folder)
-    return try write(
-      bundle.manifest, json: bundle.json, bundle.members, emptyFolders: bundle.emptyFolders, to: zip)
+    return try write(bundle, bundle.manifest, json: bundle.json, to: zip)
+  }
+
+  private static func write(
+    _ bundle: FolderBundle, _ manifest: Manifest, json: [UInt8], to zip: URL
+  ) throws(BundleError) -> Packed {
+    var packed = try write(
+      manifest, json: json, bundle.members, emptyFolders: bundle.emptyFolders, to: zip)
+    packed.leftOut = bundle.leftOut
+    return packed
   }
 
   /// Packs the snapshot folder `folder` as ``pack(folder:to:)`` does, with `note`, if it is not `nil`, and `fields` in the
@@ -62,8 +72,7 @@ extension SnapshotBundle {
     var manifest = bundle.manifest
     manifest.note = note ?? manifest.note
     manifest.fields.merge(fields) { $1 }
-    return try write(
-      manifest, json: Array(manifest.json()), bundle.members, emptyFolders: bundle.emptyFolders, to: zip)
+    return try write(bundle, manifest, json: Array(manifest.json()), to: zip)
   }
 
   /// Packs single files, each with its identifier, and writes the bundle to `zip` as ``pack(folder:to:)`` does.
@@ -87,9 +96,15 @@ extension SnapshotBundle {
     }
     members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     manifest.recordings = members.compactMap(\.recording)
-    members += attachments.sorted { $0.name < $1.name }.map {
-      BundleMember(name: BundleLayout.attachments + $0.name, source: $0.file.path, recording: nil)
+    let paths = PortablePaths(attachments.map(\.name), below: BundleLayout.attachments, areEncoded: false)
+    var attached: [BundleMember] = []
+    for attachment in attachments {
+      guard let name = paths[attachment.name] else {
+        throw .nameTooLong(BundleLayout.attachments + attachment.name)
+      }
+      attached.append(BundleMember(name: name, source: attachment.file.path, recording: nil))
     }
+    members += attached.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     return try write(manifest, json: Array(manifest.json()), members, to: zip)
   }
 
@@ -117,7 +132,7 @@ extension SnapshotBundle {
     try BundleError.zip(ZipProfile.strict.check(names))
     let staging = Staging(beside: zip)
     do throws(BundleError) {
-      let file = try BundleError.disk(File(staging.path, .create(mode: 0o600)))
+      let file = try BundleError.disk(staging.createFile())
       let writer = ZipWriter(file, profile: .strict)
       try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))
       for folder in emptyFolders { try BundleError.zip(writer.add(folder, bytes: [])) }
@@ -129,6 +144,7 @@ extension SnapshotBundle {
       try BundleError.disk(file.synchronize())
       let sha256 = try BundleError.disk(ContentDigest.of(contentsOf: file))
       try BundleError.disk(Folder.replace(zip.path, with: staging.path))
+      staging.forget()
       try BundleError.disk(Folder.synchronize(staging.folder))
       return Packed(manifest: manifest, size: size, sha256: sha256)
     } catch {
@@ -150,9 +166,23 @@ struct Staging {
     path = folder + "/" + StagedName.make()
   }
 
+  /// Creates the temporary file.
+  func createFile() throws(SystemError) -> File {
+    try TemporaryPaths.create(path) { () throws(SystemError) in try File(path, .create(mode: 0o600)) }
+  }
+
+  /// Creates the temporary folder.
+  func createFolder() throws(SystemError) {
+    try TemporaryPaths.create(path) { () throws(SystemError) in try Folder.create(path) }
+  }
+
+  /// Notes that the file or folder has its final name.
+  func forget() { TemporaryPaths.forget(path) }
+
   /// Removes the temporary file or folder after a failure. An error here is ignored, because the first failure is
   /// reported.
   func remove() {
     do { try Folder.removeTree(path) } catch {}
+    forget()
   }
 }

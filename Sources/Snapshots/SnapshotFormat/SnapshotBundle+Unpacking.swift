@@ -6,7 +6,8 @@ extension SnapshotBundle {
   /// Unpacks the zip into the new folder `folder`. Verifies all sizes, checksums and digests.
   ///
   /// The contents are written to a temporary folder, synchronized, and atomically moved to `folder`, so it is never
-  /// incomplete. Throws an error with `SystemError.isAlreadyThere` if `folder` exists. If unpacking fails, all
+  /// incomplete. Encoded names (``PortableName``) are decoded where the file system can hold the names themselves. Throws
+  /// an error with `SystemError.isAlreadyThere` if `folder` exists. If unpacking fails, all
   /// temporary files are removed.
   public static func unpack(
     zip: URL, into folder: URL, limits: ZipLimits = .default
@@ -38,7 +39,8 @@ extension SnapshotBundle {
     let manifest = try bundle.manifest()
     let staging = Staging(beside: folder)
     do throws(BundleError) {
-      var folders = try FolderSet(staging.path)
+      try BundleError.disk(staging.createFolder())
+      var folders = FolderSet(staging.path)
       var flush: VolumeFlush?
       if bundle.directory.count >= entriesFlushedTogether {
         flush = try BundleError.disk(makeFlush(staging.path))
@@ -46,15 +48,16 @@ extension SnapshotBundle {
       try bundle.forEachEntry { entry throws(BundleError) in
         if entry.isFolder {
           try bundle.read(entry) { _ in }
-          try folders.add(String(entry.name.dropLast()))
+          _ = try folders.add(String(entry.name.dropLast()))
         } else {
-          try folders.add(Folder.parent(of: entry.name))
-          let file = try extract(entry, of: bundle, to: staging.path + "/" + entry.name)
+          let file = try folders.createFile(entry)
+          try extract(entry, of: bundle, to: file)
           if flush == nil { try BundleError.disk(file.synchronize()) }
         }
       }
       if let flush { try BundleError.disk(flush()) } else { try folders.synchronize() }
       try BundleError.disk(Folder.publish(staging.path, as: folder.path))
+      staging.forget()
       try BundleError.disk(Folder.synchronize(staging.folder))
     } catch {
       staging.remove()
@@ -64,47 +67,85 @@ extension SnapshotBundle {
   }
 
   private static func extract(
-    _ entry: ZipEntry, of bundle: ZippedBundle, to path: String
-  ) throws(BundleError) -> File {
-    // Only files of an app's container can be executable.
-    let isExecutable = entry.isExecutable && entry.name.hasPrefix(BundleLayout.appData)
-    let file = try BundleError.disk(File(path, .create(mode: isExecutable ? 0o700 : 0o600)))
+    _ entry: ZipEntry, of bundle: ZippedBundle, to file: File
+  ) throws(BundleError) {
     var offset: Int64 = 0
     try bundle.read(entry) { bytes throws(SystemError) in
       try file.write(bytes, at: offset)
       offset += Int64(bytes.count)
     }
-    return file
   }
 }
 
 /// The folders of an unpacked bundle.
 private struct FolderSet {
   private let root: String
-  private var names: Set<String> = ["."]
+  /// The path on the disk of each folder, by its name in the bundle.
+  private var paths: [String: String]
+  /// Whether names that differ in case or composition are different files here; `nil` if that is not known.
+  private var tellsNamesApart: Bool?
 
-  init(_ root: String) throws(BundleError) {
+  init(_ root: String) {
     self.root = root
-    try BundleError.disk(Folder.create(root))
+    paths = [".": root]
   }
 
-  /// Creates a folder below the root and its missing parent folders.
-  mutating func add(_ name: String) throws(BundleError) {
-    var missing: [String] = []
-    var name = name
-    while names.insert(name).inserted {
-      missing.append(root + "/" + name)
-      name = Folder.parent(of: name)
+  /// Creates a folder of the bundle and its missing parent folders.
+  /// - Returns: Its path on the disk.
+  mutating func add(_ name: String) throws(BundleError) -> String {
+    if let path = paths[name] { return path }
+    let parent = try add(Folder.parent(of: name))
+    let path = try create(name, in: parent) { path throws(SystemError) in
+      try Folder.create(path)
+      return path
     }
-    for path in missing.reversed() {
-      try BundleError.disk(Folder.create(path))
+    paths[name] = path
+    return path
+  }
+
+  /// Creates the file of an entry, and its missing parent folders.
+  mutating func createFile(_ entry: ZipEntry) throws(BundleError) -> File {
+    let parent = try add(Folder.parent(of: entry.name))
+    // Only files of an app's container can be executable.
+    let isExecutable = entry.isExecutable && entry.name.hasPrefix(BundleLayout.appData)
+    return try create(entry.name, in: parent) { path throws(SystemError) in
+      try File(path, .create(mode: isExecutable ? 0o700 : 0o600))
     }
+  }
+
+  /// Creates a file or folder under the name that `name` encodes, or else under the last component of `name`.
+  private mutating func create<Value>(
+    _ name: String, in parent: String, by create: (String) throws(SystemError) -> Value
+  ) throws(BundleError) -> Value {
+    let part = name.components.last ?? name
+    let isExtra = name.hasPrefix(BundleLayout.attachments) || name.hasPrefix(BundleLayout.appData)
+    // A name that looks encoded itself remains encoded, so that the folder has one meaning.
+    if isExtra, let original = PortableName.decode(part), PortableName.decode(original) == nil,
+      try mayHold(original, insteadOf: part)
+    {
+      do throws(SystemError) { return try create(parent + "/" + original) } catch {
+        // The file system can't hold the name. Under the encoded one, any other error occurs again.
+      }
+    }
+    return try BundleError.disk(create(parent + "/" + part))
+  }
+
+  /// Whether the file system distinguishes the name from all others of its folder.
+  private mutating func mayHold(_ original: String, insteadOf part: String) throws(BundleError) -> Bool {
+    // The name was encoded alone, for a character in it.
+    if PortableName.encode(siblings: [original]) == [part] { return true }
+    if let tellsNamesApart { return tellsNamesApart }
+    let (name, others) = ("\u{E9}a", ["\u{C9}A", "e\u{301}a"])
+    try BundleError.disk(Folder.create(root + "/" + name))
+    var isThere = false
+    for other in others where !isThere { isThere = try BundleError.disk(Folder.exists(root + "/" + other)) }
+    try BundleError.disk(Folder.remove(root + "/" + name))
+    tellsNamesApart = !isThere
+    return !isThere
   }
 
   /// Waits until the names in all folders are on stable storage and survive a power failure.
   func synchronize() throws(BundleError) {
-    for name in names {
-      try BundleError.disk(Folder.synchronize(root + "/" + name))
-    }
+    for path in paths.values { try BundleError.disk(Folder.synchronize(path)) }
   }
 }

@@ -27,6 +27,9 @@ public enum SnapshotBundle {
     public var size: Int64
     /// The digest of the zip.
     public var sha256: ContentDigest
+    /// The paths of the files and folders that the zip does not contain, because it can't contain their names: they are
+    /// too long when they are encoded, or not UTF-8.
+    public var leftOut: [String] = []
   }
 }
 
@@ -68,8 +71,8 @@ extension SnapshotBundle {
   /// Packs the app's container in `folder` into `app-data/` of a bundle, writes it to `zip` as ``pack(folder:to:)``
   /// does, and verifies the written zip.
   ///
-  /// Keeps empty folders and executable bits. Throws if paths differ only in letter case or Unicode normalization,
-  /// because such a zip could not be unpacked on every system, and if the container has links or devices.
+  /// Keeps empty folders and executable bits. Names that are not safe on every system, such as those with a colon or that
+  /// differ only in letter case, are encoded (``PortableName``). Throws if the container has links or devices.
   /// - Parameters:
   ///   - folder: The container, such as the folder `AppData` of an `.xcappdata` bundle.
   ///   - manifest: The description of the app and the device. Its recordings are ignored.
@@ -79,22 +82,25 @@ extension SnapshotBundle {
     container folder: URL, describedBy manifest: Manifest, limits: ContainerLimits = .default, to zip: URL
   ) throws(AppDataError) -> Packed {
     let root = try AppDataError.disk("") { () throws(SystemError) in try OpenFolder(folder.path) }
-    let entries = try ContainerTree(root, limits: limits).entries
-    let parents = Set(entries.map(\.parent))
-    let members = entries.filter { !$0.isFolder }.map { entry in
+    let tree = try ContainerTree(root, limits: limits, leavesOutUnusableNames: true)
+    let paths = PortablePaths(tree.entries.map(\.path), below: BundleLayout.appData, areEncoded: false)
+    let entries = tree.entries.compactMap { entry in paths[entry.path].map { (name: $0, entry: entry) } }
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    let parents = Set(entries.map { Array($0.entry.parent.utf8) })
+    let members = entries.filter { !$0.entry.isFolder }.map { name, entry in
       BundleMember(
-        name: BundleLayout.appData + entry.path, source: root.path + "/" + entry.path, recording: nil,
-        isExecutable: entry.isExecutable)
+        name: name, source: root.path + "/" + entry.path, recording: nil, isExecutable: entry.isExecutable)
     }
-    let emptyFolders = entries.filter { $0.isFolder && !parents.contains($0.path) }
-      .map { BundleLayout.appData + $0.path + "/" }
+    let emptyFolders = entries.filter { $0.entry.isFolder && !parents.contains(Array($0.entry.path.utf8)) }
+      .map { $0.name + "/" }.sortedByBytes
     // A bundle contains an empty container as an empty folder.
     let folders = entries.isEmpty ? [BundleLayout.appData] : emptyFolders
     var manifest = manifest
     manifest.recordings = []
     do throws(BundleError) {
-      let packed = try write(
+      var packed = try write(
         manifest, json: Array(manifest.json()), members, emptyFolders: folders, to: zip)
+      packed.leftOut = tree.unusableNames + paths.leftOut
       _ = try validate(zip: zip, depth: .full)
       return packed
     } catch {

@@ -54,8 +54,8 @@ package struct Excerpt: Sendable, Hashable {
     while start < range.lowerBound, text[start] & 0xC0 == 0x80 { start += 1 }
     let end = min(text.endIndex, range.upperBound + limit)
     before =
-      (start > text.startIndex ? "…" : "") + String(decoding: text[start..<range.lowerBound], as: UTF8.self)
-    match = String(decoding: text[range], as: UTF8.self)
+      (start > text.startIndex ? "…" : "") + String(wholeCharactersOf: text[start..<range.lowerBound])
+    match = String(wholeCharactersOf: text[range])
     after =
       String(wholeCharactersOf: text[range.upperBound..<end]) + (end < text.endIndex ? "…" : "")
   }

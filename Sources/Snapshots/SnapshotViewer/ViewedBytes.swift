@@ -48,6 +48,14 @@ package struct ViewedBytes: Sendable {
   /// Whether the bytes can no longer be read, because the disk needed their space.
   var isLost: Bool { copy?.isLost ?? false }
 
+  /// The first `count` bytes.
+  func prefix(_ count: Int) -> ViewedBytes { count < size ? ViewedBytes(self, size: count) : self }
+
+  private init(_ other: ViewedBytes, size: Int) {
+    (file, start, inflated, copy) = (other.file, other.start, other.inflated, other.copy)
+    (self.size, diskSize) = (size, 0)
+  }
+
   /// Returns when all bytes can be read and are verified.
   package func complete() throws(ViewerError) {
     try inflated?.complete()

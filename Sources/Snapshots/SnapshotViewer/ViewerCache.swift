@@ -7,20 +7,31 @@ package import ZipArchive
 package struct ViewedFile: Sendable {
   /// The contents.
   package let bytes: ViewedBytes
+  /// The outcome of reading it as text; `nil` if it was not tried.
+  package let text: ViewedText.Outcome?
   /// The outcome of reading it as JSON; `nil` if it was not tried. For a property list, that of its document.
   package let json: JSONIndex.Outcome?
   /// The outcome of reading it as a property list; `nil` if it was not tried.
   package let propertyList: PropertyList.Outcome?
 
   /// Creates a viewed file from its parts.
-  package init(bytes: ViewedBytes, json: JSONIndex.Outcome?, propertyList: PropertyList.Outcome? = nil) {
-    (self.bytes, self.json, self.propertyList) = (bytes, json, propertyList)
+  package init(
+    bytes: ViewedBytes, text: ViewedText.Outcome? = nil, json: JSONIndex.Outcome?,
+    propertyList: PropertyList.Outcome? = nil
+  ) {
+    (self.bytes, self.text, self.json, self.propertyList) = (bytes, text, json, propertyList)
+  }
+
+  /// The contents as text in UTF-8; the file's bytes if it is no text.
+  package var contents: ViewedBytes {
+    guard case .text(let text) = text else { return bytes }
+    return text.bytes
   }
 
   /// The JSON document in the file, or the one made from the property list in it; `nil` if there is none.
   package var document: JSONView? {
     guard case .index(let index) = json else { return nil }
-    guard case .document(let document) = propertyList else { return JSONView(bytes, index) }
+    guard case .document(let document) = propertyList else { return JSONView(contents, index) }
     return JSONView(document.bytes, index, hasTypes: true)
   }
 
@@ -31,8 +42,10 @@ package struct ViewedFile: Sendable {
   var isLost: Bool { copies.contains(where: \.isLost) }
 
   private var copies: [ViewedBytes] {
-    guard case .document(let document) = propertyList else { return [bytes] }
-    return [bytes, document.bytes]
+    var copies = [bytes]
+    if case .text(let text) = text, text.encoding != nil { copies.append(text.bytes) }
+    if case .document(let document) = propertyList { copies.append(document.bytes) }
+    return copies
   }
 }
 

@@ -19,7 +19,7 @@ import GRDB
 /// - `state`: whether the index is complete, and whether it was closed.
 enum Schema {
   /// The version of the rows' and terms' meaning. A database with another version is rebuilt.
-  static let format = 9
+  static let format = 10
 
   /// The lengths, in characters, of the beginnings of terms that have an index of their own. Each takes time when a
   /// record is written; longer beginnings have few enough terms to be looked up one by one.

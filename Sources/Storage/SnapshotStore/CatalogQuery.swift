@@ -4,7 +4,8 @@ public import SnapshotFormat
 /// A search in a catalogue. A record matches if it meets every condition that is not `nil`; a query without conditions
 /// matches all records.
 ///
-/// Values are compared exactly, except versions and text. Values longer than ``SearchLimits`` allows are compared by a
+/// Values are compared exactly, except versions and text; canonically equivalent values, such as the composed and the
+/// decomposed form of a file name (Unicode NFC and NFD), are equal. Values longer than ``SearchLimits`` allows are compared by a
 /// digest, and a text by its first words, in every catalogue in the same way.
 public struct CatalogQuery: Sendable, Hashable {
   /// The report that the snapshot is attached to.
@@ -67,11 +68,11 @@ public struct CatalogQuery: Sendable, Hashable {
   /// The conditions that a record's terms must all meet.
   package var conditions: [SearchCondition] {
     var conditions: [SearchCondition] = []
-    if let report { conditions.append(SearchCondition(SearchTerm.of(.report, report.description))) }
-    if let application { conditions.append(SearchCondition(SearchTerm.of(.application, application))) }
-    if let module { conditions.append(SearchCondition(SearchTerm.of(.module, module))) }
-    if let identifier { conditions.append(SearchCondition(SearchTerm.of(.identifier, identifier))) }
-    if let device { conditions.append(SearchCondition(SearchTerm.of(.device, device))) }
+    if let report { conditions.append(SearchCondition(.report, report.description)) }
+    if let application { conditions.append(SearchCondition(.application, application)) }
+    if let module { conditions.append(SearchCondition(.module, module)) }
+    if let identifier { conditions.append(SearchCondition(.identifier, identifier)) }
+    if let device { conditions.append(SearchCondition(.device, device)) }
     if let text {
       for condition in SearchText(text).parts.flatMap(\.conditions) where !conditions.contains(condition) {
         conditions.append(condition)

@@ -66,9 +66,88 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    /// A container as iOS makes it since 13, with names that differ only in case or in composition.
+    private func container() throws -> AppDataFixture {
+      let scene = "Library/SplashBoard/Snapshots/sceneID:com.example.news-default"
+      let fixture = try AppDataFixture(
+        [
+          "\(scene)/a@2x.ktx": "1", "\(scene)/downscaled/b.ktx": "2", "Documents/a": "3", "Documents/A": "4",
+          "Documents/%%x%3ay": "5", "Documents/x:y": "6", "Library/con": "7", "Documents/100%": "8",
+        ], folders: ["tmp/a:b", "Documents/É"])
+      for (index, name) in ["\u{E9}", "e\u{301}"].enumerated() {
+        let file = try File(fixture.source("Documents").path + "/" + name, .create(mode: 0o600))
+        try file.write(Array("\(index)".utf8), at: 0)
+      }
+      return fixture
+    }
+
+    @Test func `a container with any names is restored exactly, from the zip and from its folder`() throws {
+      let fixture = try container()
+      let (zip, unpacked) = (fixture.folder.file("a.zip"), fixture.folder.file("unpacked"))
+      let packed = try AppData.makeSnapshot(of: fixture.bundle, to: zip)
+      #expect(packed.leftOut.isEmpty)
+      _ = try SnapshotBundle.unpack(zip: zip, into: unpacked)
+      let again = fixture.folder.file("b.zip")
+      _ = try SnapshotBundle.pack(folder: unpacked, to: again)
+      #expect(try Data(contentsOf: again) == Data(contentsOf: zip))
+      for entry in try OpenSnapshot(zip: zip).members {
+        #expect(!entry.name.contains(":"))
+      }
+      let expected = try tree(fixture.source("").path)
+      #expect(expected.count >= 19)
+      for source in [zip, unpacked] {
+        try Folder.removeTree(fixture.container.path)
+        try AppData(contentsOf: source).copy(into: fixture.container)
+        #expect(try tree(fixture.container.path) == expected)
+      }
+    }
+
+    @Test func `a container that another program has unpacked is restored exactly`() async throws {
+      let fixture = try container()
+      let (zip, unpacked) = (fixture.folder.file("a.zip"), fixture.folder.file("unpacked"))
+      _ = try AppData.makeSnapshot(of: fixture.bundle, to: zip)
+      #expect(try await Tool.run("unzip", ["-q", zip.path, "-d", unpacked.path]).status == 0)
+      try AppData(contentsOf: unpacked).copy(into: fixture.container)
+      #expect(try tree(fixture.container.path) == tree(fixture.source("").path))
+    }
+
+    @Test func `names that no bundle can contain are left out and listed`() throws {
+      let long = String(repeating: ":", count: 90)
+      let fixture = try AppDataFixture(["Documents/a": "1", "Documents/\(long)/b/c": "2"])
+      let odd = fixture.source("Documents").path.utf8.map { CChar(bitPattern: $0) } + [0x2F, -1, 0]
+      let descriptor = odd.withUnsafeBufferPointer {
+        open($0.baseAddress.unsafelyUnwrapped, O_CREAT | O_WRONLY, 0o600)
+      }
+      _ = Descriptor(taking: descriptor)
+      let zip = fixture.folder.file("a.zip")
+      let packed = try AppData.makeSnapshot(of: fixture.bundle, to: zip)
+      #expect(packed.leftOut == ["Documents/\u{FFFD}", "Documents/" + long])
+      #expect(try AppData(contentsOf: zip).entries.map(\.path) == ["Documents", "Documents/a"])
+    }
+
+    /// The contents of all files below a folder by their paths; empty for folders.
+    private func tree(_ folder: String) throws -> [[UInt8]: String] {
+      var found: [[UInt8]: String] = [:]
+      var folders = [""]
+      while let path = folders.popLast() {
+        for name in try OpenFolder(folder + "/" + path).entries() {
+          let child = path + name
+          if Folder.isFolder(folder + "/" + child) {
+            folders.append(child + "/")
+            found[Array(child.utf8)] = ""
+          } else {
+            let file = try File(folder + "/" + child)
+            found[Array(child.utf8)] = String(decoding: try file.read(upTo: 100, at: 0), as: UTF8.self)
+          }
+        }
+      }
+      return found
+    }
+  #endif
+
   @Test func `data that a zip can't contain is rejected, and no zip remains`() throws {
     let zipName = "a.zip"
-    let cases = try AppDataFixture(["Documents/a": "1", "Documents/A": "2"])
     let linked = try AppDataFixture(["Documents/a": "1"])
     try FileManager.default.createSymbolicLink(
       atPath: linked.source("Documents/z").path, withDestinationPath: "a")
@@ -76,7 +155,7 @@ import Testing
     let large = try AppDataFixture(
       ["Documents/a": "1"], information: String(repeating: " ", count: AppDataInfo.sizeLimit + 1))
     for (fixture, words) in [
-      (cases, "has the same name as another entry"), (linked, "‘Documents/z’ is a symbolic link"),
+      (linked, "‘Documents/z’ is a symbolic link"),
       (broken, "AppDataInfo.plist is refused"), (large, "more than 1048576 bytes"),
     ] {
       let zip = fixture.folder.file(zipName)

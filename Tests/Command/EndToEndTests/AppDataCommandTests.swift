@@ -54,6 +54,33 @@ import Testing
     }
   }
 
+  @Test func `a container of a device and its names are transferred whole`() async throws {
+    let scene = "Library/SplashBoard/Snapshots/sceneID:com.example.news-default/a.ktx"
+    let long = "Documents/" + String(repeating: ":", count: 90)
+    let fixture = try AppDataFixture([scene: "1", "Documents/A": "22", "Documents/a": "333", long: "4"])
+    let server = try await TestServer(storage: fixture.folder.file("storage"))
+    let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
+    let zip = fixture.folder.file("a.zip").path
+    let pack = try await Product.run(["pack", fixture.bundle.path, "--output", zip])
+    let upload = try await Product.run(
+      ["upload", fixture.bundle.path, "--report", "BUG-1"], environment: environment)
+    for outcome in [pack, upload] {
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      #expect(outcome.errors.contains("Left out, because a bundle can't contain its name: \(long)\n"))
+    }
+    let id = try #require(upload.lines.first)
+    let preload = try await Product.run(
+      ["preload", id, "--into", fixture.container.path], environment: environment)
+    #expect(preload.lines == ["3 created, 0 replaced, 0 unchanged; 6 B written"], "\(preload.errors)")
+    #expect(try fixture.text(scene) == "1")
+    let unpacked = fixture.folder.file("unpacked")
+    let fetch = try await Product.run(["fetch", id, "--into", unpacked.path], environment: environment)
+    #expect(fetch.status == 0, "\(fetch.errors)")
+    #expect(try AppDataFixture.paths(unpacked.appending(path: "app-data")) == fixture.paths())
+    let page = try await Curl([server.address("/snapshots/\(id)")])
+    #expect(String(decoding: page.body, as: UTF8.self).contains("sceneID:com.example.news-default/a.ktx"))
+  }
+
   @Test func `an uploaded or packed xcappdata bundle becomes a snapshot of its container`()
     async throws
   {

@@ -44,6 +44,21 @@ import Testing
     #expect(list.errors.contains("--token-file") && list.errors.contains("SNAPSHOT_TOKEN"), "\(list.errors)")
   }
 
+  @Test(arguments: [
+    ["--reports", "*"], ["--reports", "BUG-*"], ["--reports", "/x"], ["--reports", "a//"],
+    ["--reports", "ü"],
+    ["--application", "*"], ["--application", "com.example.*"],
+  ])
+  func `a limit that no report and no application meets is refused`(limit: [String]) async throws {
+    let storage = folder.file("storage").path
+    let token = try await Product.run(
+      ["token", "create", "--scope", "read", "--storage", storage, limit[0], limit[1]])
+    #expect(token.status == 2)
+    #expect(
+      token.errors.contains("‘\(limit[1])’") && token.errors.contains("without a limit"), "\(token.errors)")
+    #expect(token.text.isEmpty)
+  }
+
   @Test func `an error for a full disk names the setting for the reserved space`() async throws {
     let (zip, _) = try await Sample.bundle(in: folder)
     let server = try await TestServer(

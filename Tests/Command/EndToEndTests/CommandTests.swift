@@ -91,12 +91,35 @@ import Testing
       #expect(manifest.note == "It was negative" && manifest.fields["a"] == "b=c")
       #expect(index != 0 || manifest.id == id)
       let inspect = try await Product.run(["inspect", "\(index).zip"], folder: folder.url)
-      #expect(inspect.lines.first == "It was negative")
+      #expect(inspect.lines.first == "  It was negative")
     }
     let twice = ["--field", "a=1", "--field", "a=2"]
     let refused = try await Product.run(["pack", "plain", "--output", "x.zip"] + twice, folder: folder.url)
     #expect(refused.status == 64)
     #expect(!FileManager.default.fileExists(atPath: folder.file("x.zip").path))
+  }
+
+  @Test func `a note can't imitate the record, and no text controls a terminal`() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Data("{}".utf8), to: "plain/file.json")
+    let ends = ["\n", "\r\n", "\r", "\u{0B}", "\u{0C}", "\u{85}", "\u{2028}", "\u{2029}"]
+    let note = "Words" + ends.map { $0 + "Report       FAKE-1" }.joined() + "\u{9B}31m\u{202E}\u{E0041}😀"
+    let field = "Report       FAKE-2=" + ends.joined(separator: "Report       FAKE-3")
+    let packed = try await Product.run(
+      ["pack", "plain", "--output", "a.zip", "--note", note, "--field", field], folder: folder.url)
+    #expect(packed.status == 0, "\(packed.errors)")
+    let inspect = try await Product.run(["inspect", "a.zip"], folder: folder.url)
+    let shown = inspect.text.split(whereSeparator: \.isNewline)
+    #expect(shown.filter { $0.contains("FAKE") }.count == 2 * ends.count)
+    #expect(shown.filter { $0.contains("FAKE") }.allSatisfy { $0.hasPrefix("  ") })
+    let json = try await Product.run(["inspect", "a.zip", "--json"], folder: folder.url)
+    let unseen: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator]
+    for text in [inspect.text, json.text] {
+      #expect(!text.unicodeScalars.contains { $0 != "\n" && unseen.contains($0.properties.generalCategory) })
+      #expect(text.contains("😀"))
+    }
+    #expect(json.text.contains(#"\u009b31m\u202e\udb40\udc41😀"#))
+    #expect(try Manifest(json: json.output).note == note)
   }
 
   @Test func `help names where all limits of a bundle are`() async throws {
@@ -249,7 +272,7 @@ import Testing
         #expect(try record.sha256 == .of(Data(contentsOf: zip)))
       } else {
         let inspect = try await Product.run(["inspect", "\(record.id)"], environment: environment)
-        #expect(inspect.lines.prefix(2) == ["It was", "negative"])
+        #expect(inspect.lines.prefix(2) == ["  It was", "  negative"])
       }
     }
     let refused = try await Product.run(["upload", zip.path, "--resume"] + words, environment: environment)

@@ -220,6 +220,15 @@ import ZipArchive
     #expect(try await file(name).status == 400)
   }
 
+  @Test func `a file is found by the other Unicode form of its name`() async throws {
+    for name in ["größe <b>.TXT", "gro\u{308}ße <b>.TXT"] {
+      let answer = try await file("attachments/" + PercentCoding.encode(name))
+      #expect(answer.status == 200)
+      #expect(answer.text == "text")
+    }
+    #expect(try await file("attachments/" + PercentCoding.encode("grosse <b>.TXT")).status == 404)
+  }
+
   @Test func `unknown, deleted and damaged snapshots have no files`() async throws {
     for suffix in ["", "/manifest.json"] {
       let unknown = try await api.send(.get, "/v1/snapshots/\(SnapshotID())/files\(suffix)")

@@ -55,6 +55,8 @@ import ZipArchive
     #expect(try contents(try await folder("attachments/deep").bytes) == ["deep/er/b.json": "{}"])
     let umlaut = try await folder("app-data/Documents/ä ö")
     #expect(try contents(umlaut.bytes) == ["ä ö/d": files["app-data/Documents/ä ö/d"]])
+    let decomposed = try await folder("app-data/Documents/a\u{308} o\u{308}")
+    #expect(try contents(decomposed.bytes) == ["ä ö/d": files["app-data/Documents/ä ö/d"]])
     for name in [nil, "", "/"] as [String?] {
       let all = try contents(try await folder(name).bytes)
       #expect(all.count == files.count + 2)

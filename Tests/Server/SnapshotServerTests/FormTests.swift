@@ -100,6 +100,65 @@ import Testing
     try await expectRefused([part, (head: file(), data: bundle.bytes)], 400, "malformed-form")
   }
 
+  @Test func `a part with an empty file name is the bundle`() async throws {
+    let head = "Content-Disposition: form-data; name=\"snapshot\"; filename=\"\""
+    #expect(try await api.uploadForm([(head: head, data: bundle.bytes)]).status == 201)
+  }
+
+  @Test func `a form in which no bundle was chosen is refused by the part's name`() async throws {
+    for name in ["; filename=\"\"", "; filename=\"a.zip\"", ""] {
+      let api = TestAPI()
+      let head =
+        "Content-Disposition: form-data; name=\"snapshot\"\(name)\r\nContent-Type: application/octet-stream"
+      let answer = try await api.uploadForm([(head: head, data: []), field("title", "x")])
+      #expect(answer.status == 400)
+      #expect(answer.kind == "malformed-form")
+      #expect(answer.problem?.detail.contains("‘snapshot’ of the form is empty") == true)
+      #expect(api.store.ends == .init(begun: 1, committed: 0, discarded: 1))
+    }
+  }
+
+  @Test func `a file that was not chosen is no metadata`() async throws {
+    let unchosen = "Content-Disposition: form-data; name=\"screenshot\"; filename=\"\""
+    let named = "Content-Disposition: form-data; name=\"log\"; filename=\"\""
+    let answer = try await api.uploadForm([
+      (head: unchosen, data: []), (head: named, data: Array("text".utf8)), field("empty", ""),
+      (head: file(), data: bundle.bytes),
+    ])
+    #expect(answer.status == 201)
+    #expect(try answer.decode(SnapshotRecord.self).metadata == ["log": "text", "empty": ""])
+  }
+
+  @Test(arguments: [
+    "Content-Transfer-Encoding: base64", "content-transfer-encoding: Quoted-Printable",
+    "Content-Encoding: gzip",
+  ])
+  func `an encoded part is refused by its name`(line: String) async throws {
+    for name in ["snapshot", "note"] {
+      let api = TestAPI()
+      let parts = [
+        (head: file() + (name == "snapshot" ? "\r\n" + line : ""), data: bundle.bytes),
+        (head: field("note", "").head + (name == "note" ? "\r\n" + line : ""), data: Array("eA==".utf8)),
+      ]
+      let answer = try await api.uploadForm(parts)
+      #expect(answer.status == 400)
+      #expect(answer.kind == "malformed-form")
+      let detail = answer.problem?.detail ?? ""
+      #expect(detail.contains("‘\(name)’") && detail.contains("ncoding is"), "\(detail)")
+    }
+  }
+
+  @Test(arguments: ["7bit", "8bit", "BINARY"]) func `a part that is not encoded may say so`(coding: String)
+    async throws
+  {
+    let line = "\r\nContent-Transfer-Encoding: \(coding)"
+    let answer = try await api.uploadForm([
+      (head: file() + line, data: bundle.bytes), (head: field("note", "").head + line, data: Array("x".utf8)),
+    ])
+    #expect(answer.status == 201)
+    #expect(try answer.decode(SnapshotRecord.self).metadata == ["note": "x"])
+  }
+
   @Test func `a truncated form is a 400`() async throws {
     let bytes = Array(TestAPI.form([(head: file(), data: bundle.bytes)]).dropLast(10))
     let answer = try await api.send(

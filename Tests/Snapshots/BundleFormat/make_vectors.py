@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes the files in Vectors/ again: bundles that every reader accepts (accepted/, each with what it holds as JSON), and
-bundles that every reader refuses (refused/), and names of recordings (names.json)."""
+bundles that every reader refuses (refused/), and names of recordings (names.json) and of other files (file-names.json)."""
 import copy, hashlib, json, os, shutil, struct, zlib
 from read_bundle import file_name, read
 
@@ -76,6 +76,19 @@ names = identifiers + [
     "con", "nul", "com1.txt", "lpt10", "conin$", "a.", ".a", "...", "a b", "a%", "^a", "~", "feed@2", "a+b,c=d_-", "x\n",
     "e\u0301", "😀", "z" * 180, "z" * 179 + ".", "Z" * 90, "Z" * 91, "b" * 114 + "É" * 30, "." + "q" * 200, "é" * 4096]
 
+# The names of single files, and what they are in a bundle.
+file_names = {
+    "screenshot.png": "screenshot.png", "größe 😀.HEIC": "größe 😀.HEIC", "100%.txt": "100%.txt", "a^b": "a^b",
+    "sceneID:com.example.news-default": "%%sceneID%3acom.example.news-default", "12:30 100%.png": "%%12%3a30 100%25.png",
+    "a\\b": "%%a%5cb", "a\nb": "%%a%0ab", "x\u0085": "%%x%c2%85", "NUL.txt": "%%%4eUL.txt", "con": "%%%63on",
+    "...": "%%..%2e", " ": "%%%20", "a.": "a.", "%%": "%%%25%25", "%%a%3ab": "%%%25%25a%253ab", "^:": "%%%5e%3a",
+    "\u200d": "%%%e2%80%8d", "c:ä": "%%c%3aä"}
+# The names of files in one folder.
+sibling_names = [
+    [["a", "A"], ["a", "%%^a"]], [["IMG.HEIC", "img.heic", "x"], ["%%^i^m^g.^h^e^i^c", "img.heic", "x"]],
+    [["é", "e\u0301"], ["é", "%%e%cc%81"]], [["Ä", "ä"], ["%%%c3%84", "ä"]], [["a.", "a"], ["%%a%2e", "a"]],
+    [["A:", "a:"], ["%%^a%3a", "%%a%3a"]], [["ß", "ss"], ["%%%c3%9f", "ss"]], [['a"b', "a_b"], ["%%a%22b", "a_b"]]]
+
 accepted = {
     "no-recordings": bundle([]),
     "one-recording": bundle(plain),
@@ -84,6 +97,10 @@ accepted = {
     "attachments-and-container": bundle(plain, [
         Entry("attachments/screenshot.png", bytes(200)), Entry("app-data/Documents/Übersicht.json", b"[]"),
         Entry("app-data/run", b"#!/bin/sh\n", mode=0o100755), Entry("app-data/Library/", mode=0o040755)]),
+    "encoded-names": bundle(plain, [
+        Entry("app-data/Library/SplashBoard/Snapshots/%%sceneID%3acom.example.news-default/1.ktx", b"1"),
+        Entry("attachments/%%^i^m^g_1.^h^e^i^c", b"2"), Entry("attachments/img_1.heic", b"3"),
+        Entry("attachments/100%25.txt", b"4")]),
     "unknown-members": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], weather={"sky": ["blue", 1.5, None]}))),
     "note-and-fields": bundle(plain, json_text=json.dumps(manifest(
         [plain[0][0]], note="The feed\nwas empty 😀", fields={"severity": "high", "": ""}))),
@@ -153,4 +170,7 @@ if __name__ == "__main__":
                     file.write("\n")
     with open(f"{folder}/names.json", "w", encoding="utf-8") as file:
         json.dump({identifier: file_name(identifier) for identifier in names}, file, ensure_ascii=False, indent=2)
+        file.write("\n")
+    with open(f"{folder}/file-names.json", "w", encoding="utf-8") as file:
+        json.dump({"single": file_names, "siblings": sibling_names}, file, ensure_ascii=False, indent=2)
         file.write("\n")

@@ -65,6 +65,41 @@ import Testing
     for (identifier, name) in names { #expect(RecordingName(identifier).description == name) }
   }
 
+  private struct FileNames: Decodable {
+    let single: [String: String]
+    let siblings: [[[String]]]
+  }
+
+  @Test func `other files have the names of the specification`() throws {
+    let names = try JSONDecoder().decode(
+      FileNames.self, from: Data(contentsOf: Self.folder.appending(path: "Vectors/file-names.json")))
+    #expect(names.single.count >= 15 && names.siblings.count >= 8)
+    for (name, encoded) in names.single { #expect(try bundled([name]) == [encoded]) }
+    for pair in names.siblings { #expect(try bundled(pair[0]) == pair[1]) }
+  }
+
+  /// The names in a bundle of attachments with these names, after which they must be found again.
+  private func bundled(_ names: [String]) throws -> [String] {
+    let folder = try TemporaryFolder()
+    let attachments = try names.enumerated().map { index, name in
+      let file = try folder.write(Data("\(index)".utf8), to: "\(index)")
+      return SnapshotBundle.Attachment(name: name, file: file)
+    }
+    let zip = folder.file("a.zip")
+    let manifest = Manifest(
+      id: SnapshotID(), createdAt: SampleSnapshot.time, application: SampleSnapshot.application,
+      device: SampleSnapshot.device)
+    _ = try SnapshotBundle.pack([], attachments: attachments, describedBy: manifest, to: zip)
+    let snapshot = try OpenSnapshot(zip: zip)
+    return try names.indices.map { index in
+      let digest = ContentDigest.of(Array("\(index)".utf8))
+      let found = try snapshot.members.first { try snapshot.digest(of: $0) == digest }
+      let member = try #require(found)
+      #expect(member.originalName.utf8.elementsEqual("attachments/\(names[index])".utf8))
+      return String(member.name.dropFirst("attachments/".count))
+    }
+  }
+
   @Test func `the reader in Python stays short`() throws {
     let lines = try String(contentsOf: Self.reader, encoding: .utf8).split(
       separator: "\n", omittingEmptySubsequences: false)

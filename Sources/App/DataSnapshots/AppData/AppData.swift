@@ -45,7 +45,7 @@ public struct AppData: Sendable {
     if isSnapshot {
       do { _ = try SnapshotBundle.validate(folder: url) } catch { throw .snapshot(error) }
     }
-    tree = try ContainerTree(folder, limits: limits)
+    tree = try ContainerTree(folder, limits: limits, isOfSnapshot: isSnapshot)
   }
 
   /// Copies all folders and files into the container at `container`, which is created if it is missing.

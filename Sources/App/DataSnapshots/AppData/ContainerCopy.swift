@@ -183,13 +183,16 @@ struct StagedFile {
   let name: String
   let file: File
   private let folder: OpenFolder
+  private var path: String { folder.path + "/" + name }
 
   /// Creates an empty file with a new name in `folder`.
   init(in folder: OpenFolder, mode: UInt16) throws(SystemError) {
     self.folder = folder
     while true {
       let name = StagedName.make()
-      let file = try folder.file(name, .create(mode: mode))
+      let file = try TemporaryPaths.create(folder.path + "/" + name) { () throws(SystemError) in
+        try folder.file(name, .create(mode: mode))
+      }
       // Between the two calls, another process can have removed the file as abandoned.
       if try file.tryLock(), try folder.status(name) != nil {
         self.name = name
@@ -203,10 +206,14 @@ struct StagedFile {
   func publish(as final: String) throws(SystemError) {
     // The lock must be held until the file is renamed.
     try withExtendedLifetime(file) { () throws(SystemError) in try folder.replace(final, with: name) }
+    TemporaryPaths.forget(path)
   }
 
   /// Removes the file after an error. The original error is reported, so an error here is ignored.
-  func discard() { do { try folder.remove(name) } catch {} }
+  func discard() {
+    do { try folder.remove(name) } catch {}
+    TemporaryPaths.forget(path)
+  }
 
   /// Removes the temporary file `name`, unless it is being written.
   static func removeAbandoned(_ name: String, in folder: OpenFolder) throws(SystemError) {

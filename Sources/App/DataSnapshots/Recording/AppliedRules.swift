@@ -69,9 +69,9 @@ final class AppliedRules: Sendable {
         ran += added.names(for: recording.identifier)
         try redact(recording, in: folder, with: added)
       }
-      for name in attachments {
-        ran += added.names(for: "attachments/" + name)
-        try redact(attachment: name, in: folder, with: added)
+      for attachment in attachments {
+        ran += added.names(for: "attachments/" + attachment.name.text)
+        try redact(attachment, in: folder, with: added)
       }
     }
     guard !isEmpty else { return false }
@@ -98,17 +98,17 @@ final class AppliedRules: Sendable {
     }
   }
 
-  private func redact(attachment name: String, in storage: Storage, with redactor: Redactor) throws {
-    let path = storage.attachments + "/" + name
+  private func redact(_ attachment: Storage.Attachment, in storage: Storage, with redactor: Redactor) throws {
+    let identifier = "attachments/" + attachment.name.text
     do {
-      let file = try File(path)
+      let file = try File(attachment.path)
       let time = Date(timeIntervalSince1970: Double(try file.modifiedAt) / 1000)
       let data = Data(try file.read(upTo: Int(file.size), at: 0))
-      let left = try redactor.redact(data, as: "attachments/" + name)
-      if left != data { try storage.write(left, asAttachment: name, at: time) }
+      let left = try redactor.redact(data, as: identifier)
+      if left != data { try storage.write(left, asAttachment: attachment.name, at: time) }
     } catch let failure as Redactor.Failure {
-      onEvent(.init(.redactionFailed, identifier: "attachments/" + name, "\(failure)"))
-      try Folder.removeIfPresent(path)
+      onEvent(.init(.redactionFailed, identifier: identifier, "\(failure)"))
+      try Folder.removeIfPresent(attachment.path)
     }
   }
 }

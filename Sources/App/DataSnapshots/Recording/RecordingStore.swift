@@ -165,12 +165,14 @@ final class RecordingStore: Sendable {
   }
 
   private func storeAttachment(_ record: JournalRecord) throws {
-    let names = try storage.listAttachments()
+    guard let name = AttachmentName(record.name) else {
+      throw Refused(why: .unwritable, reason: "this is not a valid name of an attachment")
+    }
+    let attachments = try storage.listAttachments()
     guard
-      names.count < configuration.limits.attachments
-        || names.contains(where: { $0.lowercased() == record.name.lowercased() })
-    else { throw Refused(why: .limit, reason: "there are \(names.count) attachments already") }
-    try storage.write(record.data, asAttachment: record.name, at: record.time)
+      attachments.count < configuration.limits.attachments || attachments.contains(where: { $0.name == name })
+    else { throw Refused(why: .limit, reason: "there are \(attachments.count) attachments already") }
+    try storage.write(record.data, asAttachment: name, at: record.time)
   }
 
   private func remove(_ name: RecordingName) throws(SystemError) {
@@ -272,10 +274,10 @@ final class RecordingStore: Sendable {
           identifier: recording.identifier, file: URL(filePath: path), recordedAt: recording.recordedAt,
           call: recording.name.call))
     }
-    for name in try source.listAttachments() {
-      let path = folder + "/attachments/" + name
-      try Folder.link(source.attachments + "/" + name, as: path)
-      frozen.attachments.append(.init(name: name, file: URL(filePath: path)))
+    for attachment in try source.listAttachments() {
+      let path = folder + "/attachments/" + attachment.name.file
+      try Folder.link(attachment.path, as: path)
+      frozen.attachments.append(.init(name: attachment.name.text, file: URL(filePath: path)))
     }
     frozen.redactions = run == .current ? rules.ran : AppliedRules.ran(in: source)
     frozen.dropped = run == .current ? drops.all : DroppedTable.load(source)

@@ -240,7 +240,10 @@ public enum Folder {
   /// does not access the file system.
   public static func parent(of path: String) -> String {
     let trimmed = path.last == "/" ? String(path.dropLast()) : path
-    guard let slash = trimmed.lastIndex(of: "/") else { return trimmed.isEmpty ? path : "." }
+    // A slash and a following combining mark are one character.
+    guard let slash = trimmed.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+      return trimmed.isEmpty ? path : "."
+    }
     return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
   }
 }

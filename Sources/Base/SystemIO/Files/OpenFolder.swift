@@ -110,6 +110,15 @@ public final class OpenFolder: Sendable {
 
   /// The names in the folder, sorted by their bytes. Throws `EILSEQ` if a name is not UTF-8.
   public func entries() throws(SystemError) -> [String] {
+    let (names, unusable) = try allEntries()
+    if let name = unusable.first {
+      throw SystemError(operation: "readdir", path: path + "/" + name, code: EILSEQ)
+    }
+    return names
+  }
+
+  /// The names in the folder, sorted by their bytes, and those that are not UTF-8, with U+FFFD for what is not.
+  public func allEntries() throws(SystemError) -> (names: [String], unusable: [String]) {
     // A separate descriptor has its own position. The stream takes ownership of it and closes it.
     let copy = try Descriptor("open", path) {
       openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -117,12 +126,12 @@ public final class OpenFolder: Sendable {
     guard let stream = fdopendir(copy.number) else { throw SystemError(operation: "fdopendir", path: path) }
     _ = copy.release()
     defer { closedir(stream) }
-    var names: [String] = []
+    var (names, unusable): ([String], [String]) = ([], [])
     while true {
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw SystemError(operation: "readdir", path: path) }
-        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return (names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }, unusable.sorted())
       }
       let (name, repaired) = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
         pointer.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
@@ -130,7 +139,8 @@ public final class OpenFolder: Sendable {
         }
       }
       guard let name else {
-        throw SystemError(operation: "readdir", path: path + "/" + repaired, code: EILSEQ)
+        unusable.append(repaired)
+        continue
       }
       if name != ".", name != ".." { names.append(name) }
     }

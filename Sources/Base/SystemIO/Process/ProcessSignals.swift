@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Darwin)
   import Darwin
 #else
@@ -21,6 +23,46 @@ public enum ProcessSignals {
       guard getpid() == 1 else { return }
       for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
     #endif
+  }
+
+  /// Calls `body` with the number of a signal that is to end the process: `SIGHUP`, `SIGINT` or `SIGTERM`. Call it once. A
+  /// signal that the process ignores because its parent does, as under `nohup`, remains ignored.
+  public static func onInterruption(_ body: @escaping @Sendable (Int32) -> Void) {
+    let queue = DispatchQueue(label: "snapshot.interruption", qos: .userInitiated)
+    for number in [SIGHUP, SIGINT, SIGTERM] {
+      var former = sigaction()
+      guard unsafe sigaction(number, nil, &former) == 0, !isIgnored(former) else { continue }
+      let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+      source.setEventHandler {
+        // Keeps the source, which would otherwise be released.
+        withExtendedLifetime(source) { body(number) }
+      }
+      #if canImport(Darwin)
+        signal(number, SIG_IGN)
+      #endif
+      source.activate()
+    }
+  }
+
+  private static func isIgnored(_ action: sigaction) -> Bool {
+    #if canImport(Darwin)
+      let handler = unsafe action.__sigaction_u.__sa_handler
+    #else
+      let handler = unsafe action.__sigaction_handler.sa_handler
+    #endif
+    return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
+  /// Ends the process as the signal `number` does by default.
+  public static func end(by number: Int32) -> Never {
+    signal(number, SIG_DFL)
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, number)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    raise(number)
+    // The first process of a container ignores the default.
+    _exit(128 + number)
   }
 
   /// Runs `body` so that writing to a closed pipe or connection raises no `SIGPIPE` on this thread, however the process

@@ -27,7 +27,7 @@ struct LinkCommand: AsyncParsableCommand {
     let (reference, client) = try options.resolve(snapshot)
     let link = try await client.link(to: reference.id, seconds: Int(expires.seconds))
     if json {
-      Console.print(String(decoding: try SnapshotJSON.encode(link, pretty: true), as: UTF8.self))
+      Console.print(json: link)
     } else {
       Console.note("The link is valid until \(link.expiresAt.formatted(.iso8601)).")
       Console.print(link.url.absoluteString)

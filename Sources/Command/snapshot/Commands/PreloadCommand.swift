@@ -42,7 +42,7 @@ struct PreloadCommand: AsyncParsableCommand {
       throw CommandFailure(error)
     }
     if json {
-      Console.print(String(decoding: try SnapshotJSON.encode(report, pretty: true), as: UTF8.self))
+      Console.print(json: report)
       return
     }
     if verbose {

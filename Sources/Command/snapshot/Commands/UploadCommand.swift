@@ -71,6 +71,10 @@ struct UploadCommand: AsyncParsableCommand {
         "--resume can't be used with --note or --field for an existing bundle, because they are sent as a form.",
         status: .usage)
     }
+    Interruption.say(
+      resume
+        ? "Interrupted. The same command with --resume continues the upload."
+        : "Interrupted. An upload that begins with --resume can be continued by the same command.")
     let resumed = resume ? try ResumedUpload(of: source, words) : nil
     let bundle =
       if let resumed { resumed.bundle } else {
@@ -92,6 +96,7 @@ struct UploadCommand: AsyncParsableCommand {
             Console.note("The upload starts again from the first byte: \(reason).")
           })
       }
+    Interruption.say(nil)
     resumed?.finish()
     line.finish()
     Console.note("Attached \(Console.size(record.size)) to \(record.report).")

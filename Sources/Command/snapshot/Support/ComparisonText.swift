@@ -32,7 +32,8 @@ struct ComparisonText {
     }
     for file in comparison.files {
       Self.lines(
-        of: file, indent: 0, place: file.place, first: Self.size(file.first), second: Self.size(file.second)
+        of: file, indent: 0, place: PortableName.decode(path: file.place), first: Self.size(file.first),
+        second: Self.size(file.second)
       ).forEach(print)
     }
     print("")

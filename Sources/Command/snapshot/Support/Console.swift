@@ -50,11 +50,25 @@ enum Console {
   /// Returns `text` with control, format and line separator characters escaped, so that it cannot control a terminal or
   /// begin a new line.
   static func escaped(_ text: String) -> String {
-    func isPlain(_ scalar: Unicode.Scalar) -> Bool {
-      ![.control, .lineSeparator, .paragraphSeparator, .format].contains(scalar.properties.generalCategory)
-    }
     guard !text.unicodeScalars.allSatisfy(isPlain) else { return text }
     return text.unicodeScalars.map { isPlain($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
+  }
+
+  /// Returns the JSON document `json` with the same characters escaped in its strings. Outside of them it is ASCII.
+  fileprivate static func escaped(json: String) -> String {
+    func isPlain(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x7F || Self.isPlain(scalar) }
+    guard !json.unicodeScalars.allSatisfy(isPlain) else { return json }
+    return json.unicodeScalars.map { scalar in
+      guard !isPlain(scalar) else { return String(scalar) }
+      return scalar.utf16.map { unit in
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      }.joined()
+    }.joined()
+  }
+
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    ![.control, .lineSeparator, .paragraphSeparator, .format].contains(scalar.properties.generalCategory)
   }
 
   /// Writes `text`, and returns whether all of it was written.
@@ -93,12 +107,13 @@ extension Console {
     if values.isEmpty { print("[]") } else { printPretty(values) }
   }
 
-  /// Writes a result as JSON.
+  /// Writes a result as JSON. Its strings can contain text from other parties, so what could control a terminal is
+  /// escaped.
   static func print(json value: some Encodable) { printPretty(value) }
 
   private static func printPretty(_ value: some Encodable) {
     do {
-      print(String(decoding: try SnapshotJSON.encode(value, pretty: true), as: UTF8.self))
+      print(escaped(json: String(decoding: try SnapshotJSON.encode(value, pretty: true), as: UTF8.self)))
     } catch {
       lostOutput.store(true, ordering: .relaxed)
     }

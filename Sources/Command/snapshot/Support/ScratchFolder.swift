@@ -10,7 +10,14 @@ final class ScratchFolder: Sendable {
   init(keep: Bool = false) throws(CommandFailure) {
     self.keep = keep
     url = FileManager.default.temporaryDirectory.appending(path: "snapshot-\(UUID().uuidString)")
-    do { try Folder.create(url.path) } catch {
+    let path = url.path
+    do throws(SystemError) {
+      if keep {
+        try Folder.create(path)
+      } else {
+        try TemporaryPaths.create(path) { () throws(SystemError) in try Folder.create(path) }
+      }
+    } catch {
       throw CommandFailure("Cannot create a temporary folder: \(error)")
     }
   }
@@ -18,6 +25,7 @@ final class ScratchFolder: Sendable {
   deinit {
     if keep { return }
     do { try Folder.removeTree(url.path) } catch { Console.note("Cannot remove \(url.path): \(error)") }
+    TemporaryPaths.forget(url.path)
   }
 
   func file(_ name: String) -> URL { url.appending(path: name) }

@@ -70,16 +70,18 @@ enum SnapshotSource {
       return (
         destination,
         try Self.refusing { () throws(BundleError) in
-          note == nil && fields.isEmpty
-            ? try SnapshotBundle.pack(folder: folder, to: destination).manifest
-            : try SnapshotBundle.pack(folder: folder, note: note, fields: fields, to: destination).manifest
+          Self.noteLeftOut(
+            note == nil && fields.isEmpty
+              ? try SnapshotBundle.pack(folder: folder, to: destination)
+              : try SnapshotBundle.pack(folder: folder, note: note, fields: fields, to: destination))
         }
       )
     case .appData(let folder):
       do throws(AppDataError) {
         return (
           destination,
-          try AppData.makeSnapshot(of: folder, note: note, fields: fields, to: destination).manifest
+          Self.noteLeftOut(
+            try AppData.makeSnapshot(of: folder, note: note, fields: fields, to: destination))
         )
       } catch {
         throw CommandFailure(error)
@@ -112,6 +114,16 @@ enum SnapshotSource {
         }
       )
     }
+  }
+
+  /// Lists the files whose names the bundle can't contain, and returns its manifest.
+  private static func noteLeftOut(_ packed: SnapshotBundle.Packed) -> Manifest {
+    for path in packed.leftOut.prefix(100) {
+      Console.note("Left out, because a bundle can't contain its name: \(Console.escaped(path))")
+    }
+    let rest = packed.leftOut.count - 100
+    if rest > 0 { Console.note("Left out for the same reason: \(rest) more files and folders") }
+    return packed.manifest
   }
 
   /// The failure for a file that is not a bundle, in a command that reads a snapshot.

@@ -15,15 +15,23 @@ struct SnapshotText {
     self.lines = lines.map(Console.escaped)
   }
 
-  /// The user's words come first. Each line of them is one of the lines, because control characters are escaped later.
+  /// The user's words come first. Each line of them is one of the lines, because control characters are escaped later,
+  /// and is indented, so that it can't be taken for a line of the record.
   private static func words(_ manifest: Manifest) -> [String] {
     var lines: [String] = []
-    if let note = manifest.note {
-      lines =
-        note.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init) + [""]
+    if let note = manifest.note { lines = indented(note) + [""] }
+    for (name, value) in manifest.fields.sorted(by: { $0.key < $1.key }) {
+      lines += indented("\(name): \(value)")
     }
-    for (name, value) in manifest.fields.sorted(by: { $0.key < $1.key }) { lines.append("\(name): \(value)") }
     return manifest.fields.isEmpty ? lines : lines + [""]
+  }
+
+  /// The lines of a text. A line also ends at a vertical tab, a form feed, and the line and paragraph separators of
+  /// Unicode.
+  private static func indented(_ text: String) -> [String] {
+    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
+      $0.isEmpty ? "" : "  " + $0
+    }
   }
 
   private static func origin(_ manifest: Manifest) -> [String] {
@@ -81,7 +89,7 @@ struct SnapshotText {
     guard !members.isEmpty else { return [] }
     let largest = members.map(\.size).max() ?? 0
     return ["", "Attachments  \(sum(members.map(\.size)))"]
-      + members.map { line($0.size, of: largest, String($0.name.dropFirst("attachments/".count))) }
+      + members.map { line($0.size, of: largest, String($0.originalName.dropFirst("attachments/".count))) }
   }
 
   private static func appData(_ members: [OpenSnapshot.Member]) -> [String] {

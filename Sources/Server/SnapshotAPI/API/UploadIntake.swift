@@ -130,15 +130,25 @@ package struct UploadIntake {
     var form = try MultipartFormData(body, contentType: type, limits: limits.form)
     var hasBundle = false
     while let part = try await form.nextPart() {
+      try Self.checkCoding(of: part)
       if part.name == Self.partName {
         guard !hasBundle else {
           throw HTTPProblem.malformedForm("The form has two parts ‘\(part.name)’.")
         }
         hasBundle = true
         received.expected = try Self.statedDigest(in: part.headerFields)?.digest
-        try await reading.read { try await form.nextPiece() }
+        // Browsers send an empty file for a field in which none was chosen.
+        var first = try await form.nextPiece()
+        guard first != nil else {
+          throw HTTPProblem.malformedForm(
+            "The part ‘\(part.name)’ of the form is empty. Choose the bundle that it is to hold.")
+        }
+        try await reading.read {
+          if let piece = first.take() { return piece }
+          return try await form.nextPiece()
+        }
       } else {
-        try await receiveField(part.name, from: &form, into: &received.metadata)
+        try await receiveField(part, from: &form, into: &received.metadata)
       }
     }
     guard hasBundle else {
@@ -146,9 +156,25 @@ package struct UploadIntake {
     }
   }
 
+  /// Throws if the data of the part is encoded. Senders of forms must not do so (RFC 7578 §4.7), but some libraries do.
+  private static func checkCoding(of part: MultipartPart) throws(HTTPProblem) {
+    let plain: [HTTPField.Name: Set<String>] = [
+      .contentEncoding: ["identity"], .contentTransferEncoding: ["7bit", "8bit", "binary"],
+    ]
+    for field in part.headerFields {
+      guard let codings = plain[field.name], !codings.contains(field.value.lowercased()) else { continue }
+      throw HTTPProblem.malformedForm(
+        """
+        The part ‘\(part.name.prefix(100))’ of the form is encoded: its \(field.name) is ‘\(field.value.prefix(100))’. \
+        Send its bytes as they are.
+        """)
+    }
+  }
+
   private func receiveField(
-    _ name: String, from form: inout MultipartFormData, into metadata: inout [String: String]
+    _ part: MultipartPart, from form: inout MultipartFormData, into metadata: inout [String: String]
   ) async throws {
+    let name = part.name
     guard name.utf8.count <= limits.metadataNameBytes else {
       throw HTTPProblem.formTooLarge(
         "A field of the form has a name of more than \(limits.metadataNameBytes) bytes.")
@@ -165,6 +191,8 @@ package struct UploadIntake {
     guard let value = String(validating: bytes, as: UTF8.self), !value.utf8.contains(0) else {
       throw HTTPProblem.malformedForm("The field ‘\(name)’ of the form is not text in UTF-8.")
     }
+    // A field for a file in which none was chosen.
+    guard part.fileName != "" || !value.isEmpty else { return }
     metadata[name] = value
   }
 

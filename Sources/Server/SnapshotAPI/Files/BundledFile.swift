@@ -79,7 +79,7 @@ struct BundledFile: Sendable {
     _ content: Representation.Content, coding: String? = nil, hasRanges: Bool = true
   ) -> Representation {
     let type = FileType(path: entry.name)
-    let fileName = entry.name.split(separator: "/").last.map(String.init)
+    let fileName = PortableName.decode(path: entry.name).split(separator: "/").last.map(String.init)
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition(

@@ -14,33 +14,32 @@ struct BundledFolder: Sendable {
   private let folder: String
   private let archive: ZipExcerpt
 
-  /// Lays out the archive. Throws if the folder has no files, or exceeds a limit. Blocks.
+  /// Lays out the archive. Throws if the folder has no files, or exceeds a limit. Blocks. The folder is also found by a
+  /// canonically equivalent path (Unicode NFC and NFD).
   /// - Parameter folder: the path of the folder in the bundle, with or without a slash at its end. If it is empty, the
   ///   archive contains all files of the bundle.
   init(_ folder: String, of bundle: StoredBundle, _ limits: ServiceLimits) throws {
     let path = folder.utf8.last == UInt8(ascii: "/") ? String(folder.dropLast()) : folder
-    let prefix = path.isEmpty ? [] : Array(path.utf8) + [UInt8(ascii: "/")]
-    // The name of the folder itself remains in the names of the entries.
-    let parent = path.utf8.lastIndex(of: UInt8(ascii: "/")).map {
-      path.utf8.distance(from: path.startIndex, to: $0) + 1
-    }
+    let wanted = path.isEmpty ? [] : Self.parts(of: path)
     var archive = ZipExcerpt()
     var (files, nameBytes) = (0, 0)
     var hasUnreadable = false
     try FileRoutes.reading { () throws(ZipError) in
       let directory = try ZipDirectory(bundle.file)
-      let isASCII = prefix.allSatisfy { $0 < 0x80 }
+      let isASCII = path.utf8.allSatisfy { $0 < 0x80 }
       var listing =
-        isASCII ? directory.listing(under: [String(decoding: prefix, as: UTF8.self)]) : directory.listing
+        isASCII && !path.isEmpty ? directory.listing(under: [path + "/"]) : directory.listing
       while files <= limits.archivedFiles, nameBytes <= limits.archivedNameBytes,
         let entry = try listing.nextEntry()
       {
-        guard !entry.isFolder, entry.name.utf8.starts(with: prefix) else { continue }
+        let parts = Self.parts(of: entry.name)
+        guard !entry.isFolder, parts.count > wanted.count, parts.starts(with: wanted) else { continue }
         guard entry.isReadable else {
           hasUnreadable = true
           break
         }
-        let name = String(decoding: entry.name.utf8.dropFirst(parent ?? 0), as: UTF8.self)
+        // The name of the folder itself remains in the names of the entries.
+        let name = parts.dropFirst(max(wanted.count - 1, 0)).joined(separator: "/")
         try archive.append(entry, as: name)
         files += 1
         nameBytes += name.utf8.count
@@ -55,6 +54,13 @@ struct BundledFolder: Sendable {
     (self.bundle, self.folder, self.archive) = (bundle, path, archive)
   }
 
+  /// The components of a path. Bytes are split, because a slash and a following combining mark are one character.
+  private static func parts(of path: String) -> [String] {
+    path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+      String(Substring($0))
+    }
+  }
+
   /// The archive. A bundle never changes, so the same folder always gives the same bytes.
   var representation: Representation {
     let parts = archive.parts.map { part -> HTTPServerResponse.Part in
@@ -63,7 +69,7 @@ struct BundledFolder: Sendable {
       case .source(let offset, let count): .file(bundle.file, offset: offset, count: count)
       }
     }
-    let last = folder.split(separator: "/").last.map { "-\($0)" } ?? ""
+    let last = PortableName.decode(path: folder).split(separator: "/").last.map { "-\($0)" } ?? ""
     let name = "\(bundle.record.id.description.prefix(8))\(last).zip"
     let digest = ContentDigest.of(Array("\(bundle.record.sha256) \(folder)".utf8))
     return Representation(

@@ -4,7 +4,7 @@ import SnapshotFormat
 ///
 /// The content of a bundle is not trusted. Only types that browsers don't execute are shown inline: JSON, plain text,
 /// images and videos. All other files, including HTML and SVG, are downloads of the type `application/octet-stream`.
-struct FileType: Hashable {
+package struct FileType: Hashable {
   /// The value of `Content-Type`.
   let mediaType: String
   /// Whether the file is shown inline.
@@ -15,6 +15,11 @@ struct FileType: Hashable {
     let type = Self.shown[Self.ending(of: path)]
     mediaType = type ?? "application/octet-stream"
     isShown = type != nil
+  }
+
+  /// Whether the name of the file at `path` ends as those of JSON do.
+  package static func isNamedAsJSON(_ path: String) -> Bool {
+    ["json", "jsonl", "ndjson", "json-seq", "geojson", "har"].contains(ending(of: path))
   }
 
   /// All media types that are shown inline.

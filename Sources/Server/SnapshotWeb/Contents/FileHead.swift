@@ -1,3 +1,5 @@
+import JSONText
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotViewer
 
@@ -39,10 +41,13 @@ struct FileHead {
   /// Whether the file is presumably meant to be JSON: it starts with `{` or `[`, which is unlikely for other text.
   var claimsJSON: Bool { first.map { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") } ?? false }
 
-  /// The first byte that is not white space or part of a byte order mark.
+  /// Whether a file with this name is meant to be JSON.
+  static func claimsJSON(_ name: String?) -> Bool { name.map(FileType.isNamedAsJSON) ?? false }
+
+  /// The first byte that is not white space, a record separator (RFC 7464) or part of a byte order mark.
   private var first: UInt8? {
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
-    return start.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
+    return start.first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 && $0 != 0x1E }
   }
 
   /// Whether the file is mostly text: its beginning has no NUL and almost no invalid UTF-8.
@@ -52,8 +57,25 @@ struct FileHead {
     var control = 0
     for scalar in String(wholeCharactersOf: bytes[...]).unicodeScalars {
       if scalar == "\u{FFFD}" { wrong += 1 }
-      if scalar < " ", !"\t\n\r\u{1B}\u{0C}".unicodeScalars.contains(scalar) { control += 1 }
+      if scalar.isASCII, Self.isUnusual(UInt8(ascii: scalar)) { control += 1 }
     }
     return (wrong + control) * 16 <= bytes.count
+  }
+
+  /// Whether a byte is a control character that texts usually do not contain. They contain separators of records and
+  /// fields (0x1C to 0x1F).
+  private static func isUnusual(_ byte: UInt8) -> Bool {
+    byte < 0x1B && byte != 0x09 && byte != 0x0A && byte != 0x0C && byte != 0x0D
+  }
+
+  /// The first byte for which the file is not text, and what is wrong with it; `nil` if there is none.
+  var textFailure: (offset: Int, reason: String)? {
+    if let offset = bytes.firstIndex(of: 0) { return (offset, "is NUL") }
+    var validation = UTF8Validation()
+    for (offset, byte) in bytes.enumerated() {
+      guard validation.take(byte) else { return (offset, "is not valid UTF-8") }
+      if Self.isUnusual(byte) { return (offset, "is a control character") }
+    }
+    return nil
   }
 }

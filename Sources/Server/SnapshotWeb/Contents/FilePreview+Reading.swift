@@ -50,32 +50,51 @@ extension FilePreview {
 
   /// Reads what a page shows of a file with this name, or without a name.
   private init(_ file: ViewedFile, name: String?, _ selection: FileSelection, _ limits: Limits) throws {
-    let head = try FileHead(file.bytes)
-    let image = head.image(at: name)
+    let head = try FileHead(file.contents)
+    let image = try FileHead(file.bytes).image(at: name)
     let views = FileSelection.View.views(of: file, isText: head.isText, isImage: image != nil)
-    if head.bytes.isEmpty {
+    if file.bytes.size == 0 {
       self.init(.empty)
     } else if let image, selection.view?.isOfBytes != true {
       self.init(.image(image), view: .image, views: views)
+      return
     } else if let document = file.document, selection.view?.isOfBytes != true {
       try self.init(document, selection, limits)
       self.views = views
-      remark = remark ?? file.propertyListRemark
       if case .document(let list) = file.propertyList { isKeyedArchive = list.isKeyedArchive }
-    } else {
-      if head.isText, selection.view != .hex, let text = try TextView(file.bytes) {
-        try self.init(text: text, selection, limits)
-        if case .tooLarge = file.json, head.claimsJSON { remark = "It is too large to be shown as JSON." }
-        if case .invalid(let failure) = file.json, head.claimsJSON {
-          remark = "It is not valid JSON: \(failure)."
-        }
-      } else {
-        try self.init(bytes: file, selection, limits)
-        if head.isText, selection.view != .hex { remark = "It is too large to be shown as text." }
-      }
+    } else if head.isText, selection.view != .hex, let text = try TextView(file.contents) {
+      try self.init(text: text, selection, limits)
       self.views = views
-      if case .invalid = file.propertyList { remark = file.propertyListRemark }
+    } else {
+      try self.init(bytes: file, selection, limits)
+      self.views = views
     }
+    try addRemarks(on: file, head, isMeantAsJSON: head.claimsJSON || FileHead.claimsJSON(name), selection)
+  }
+
+  /// Adds what is to be said of the file's format, and why it is not shown in another form.
+  private mutating func addRemarks(
+    on file: ViewedFile, _ head: FileHead, isMeantAsJSON: Bool, _ selection: FileSelection
+  ) throws {
+    var remarks = remark.map { [$0] } ?? []
+    if case .text(let text) = file.text { remarks += text.remarks }
+    if let list = file.propertyListRemark {
+      let isShown = file.document != nil && remark == nil && selection.view?.isOfBytes != true
+      if isShown || file.document == nil { remarks.append(list) }
+    }
+    switch file.json {
+    case .tooLarge where isMeantAsJSON: remarks.append("It is too large to be shown as JSON.")
+    case .invalid(let failure) where isMeantAsJSON: remarks.append("It is not valid JSON: \(failure).")
+    default: break
+    }
+    if case .hex = content, selection.view != .hex {
+      if head.isText {
+        remarks.append("It is too large to be shown as text.")
+      } else if file.propertyList == nil, !isMeantAsJSON || file.json == nil {
+        remarks += try file.textRemark(head).map { [$0] } ?? []
+      }
+    }
+    remark = remarks.isEmpty ? nil : remarks.joined(separator: " ")
   }
 
   // MARK: - JSON
@@ -202,7 +221,35 @@ extension JSONPath {
   }
 }
 
+extension ViewedText {
+  /// What the page says about the encoding and the end of the text.
+  fileprivate var remarks: [String] {
+    var remarks: [String] = []
+    if let encoding {
+      remarks.append("The file is in \(encoding.name), \(encoding.isBigEndian ? "big" : "little")-endian.")
+    }
+    if !padding.isEmpty {
+      let count = Measures.count(padding.count, "NUL byte")
+      remarks.append("It ends with \(count), from byte \(padding.lowerBound) on, which are not shown.")
+    }
+    return remarks
+  }
+}
+
 extension ViewedFile {
+  /// Why the file is not shown as text.
+  fileprivate func textRemark(_ head: FileHead) throws(ViewerError) -> String? {
+    switch text {
+    case .invalid(let encoding, let offset):
+      return "It is not valid \(encoding.name): at byte \(offset) there is no whole character."
+    case .tooLarge(let encoding): return "It is in \(encoding.name), and too large to be shown as text."
+    case .text(let text):
+      guard let failure = head.textFailure else { return nil }
+      return "It is not text: byte \(try text.offset(ofByte: failure.offset)) \(failure.reason)."
+    case nil: return nil
+    }
+  }
+
   /// What the page says about the property list in the file.
   fileprivate var propertyListRemark: String? {
     switch propertyList {

@@ -87,6 +87,8 @@ package struct ModuleSummary: Sendable, Hashable {
 package struct FileEntry: Sendable, Hashable {
   /// The file's path in the bundle, such as `attachments/screenshot.png`.
   package var path: String
+  /// The path with the names that the user gave.
+  package var name: String { PortableName.decode(path: path) }
   /// The file's size in bytes.
   package var size: Int64
   /// Whether browsers display the file as an image.

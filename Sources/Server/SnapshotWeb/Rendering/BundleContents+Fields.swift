@@ -121,7 +121,7 @@ extension BundleContents {
       }
       rows.append([
         "href": path.description, "source": raw.description,
-        "name": budget.name(file.path.removing("attachments/"), most: 120),
+        "name": budget.name(file.name.removing("attachments/"), most: 120),
       ])
     }
     return rows
@@ -135,7 +135,7 @@ extension BundleContents {
       let path = PagePath.preview(id, file: file.path).description
       guard budget.take(220 + PageText.length(path)) else { break }
       rows.append([
-        "href": path, "name": budget.name(file.path.removing(folder)), "size": Measures.sizeFields(file.size),
+        "href": path, "name": budget.name(file.name.removing(folder)), "size": Measures.sizeFields(file.size),
       ])
     }
     return rows

@@ -1,4 +1,5 @@
 import SnapshotDiff
+import SnapshotFormat
 
 extension DiffItem {
   /// Returns the values for the item in the template `diff`.
@@ -9,7 +10,7 @@ extension DiffItem {
     case .recording(let place):
       name = place.identifier
       call = place.call > 0 ? place.call : nil
-    case .file(let path): name = path
+    case .file(let path): name = PortableName.decode(path: path)
     case nil: name = ""
     }
     let versions = [(first, "first", "First"), (second, "second", "Second")].map { version, place, label in

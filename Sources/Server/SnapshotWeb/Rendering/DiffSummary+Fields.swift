@@ -81,7 +81,8 @@ extension DiffSummary {
       let isShort = budget.take(320 + PageText.length(path) + (compare.map(PageText.length) ?? 0))
       return [
         "kind": file.kind.rawValue, "label": file.kind.label,
-        "name": budget.name(file.place), "href": isShort ? path : nil, "compare": isShort ? compare : nil,
+        "name": budget.name(PortableName.decode(path: file.place)), "href": isShort ? path : nil,
+        "compare": isShort ? compare : nil,
         "first": file.first.flatMap(Int64.init).map(Measures.sizeFields),
         "second": file.second.flatMap(Int64.init).map(Measures.sizeFields),
       ]

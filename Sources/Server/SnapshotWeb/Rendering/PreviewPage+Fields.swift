@@ -9,8 +9,11 @@ extension PreviewPage {
 
   /// The name to show: the identifier of a recording, otherwise the last segment of the path.
   private var name: String {
-    recording?.identifier ?? path.split(separator: "/").last.map(String.init) ?? path
+    recording?.identifier ?? originalPath.split(separator: "/").last.map(String.init) ?? path
   }
+
+  /// The path with the names that the user gave.
+  private var originalPath: String { PortableName.decode(path: path) }
 
   var title: String { "\(PageText.cut(name, to: 120).text) – \(record.shortID)" }
 
@@ -19,7 +22,7 @@ extension PreviewPage {
     let links = FileLinks(page: self)
     return [
       "name": budget.name(name, most: 600),
-      "path": budget.name(path, most: 1200),
+      "path": budget.name(originalPath, most: 1200),
       "short": record.shortID,
       "snapshot": PagePath.snapshot(record.id).description,
       "applicationName": budget.name(record.applicationName, most: 200),

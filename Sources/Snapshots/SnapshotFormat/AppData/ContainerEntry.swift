@@ -14,11 +14,13 @@ public struct ContainerEntry: Sendable, Hashable {
   public let kind: Kind
 
   /// The path of the parent folder; empty for the container itself.
-  public var parent: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
+  public var parent: String { slash.map { String(path[..<$0]) } ?? "" }
   /// The last component of the path.
   public var name: String {
-    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+    slash.map { String(Substring(path.utf8[$0...].dropFirst())) } ?? path
   }
+  /// The last slash. A slash and a following combining mark are one character.
+  private var slash: String.Index? { path.utf8.lastIndex(of: UInt8(ascii: "/")) }
   /// The size in bytes; 0 for a folder.
   public var size: Int64 { if case .file(let size, _) = kind { size } else { 0 } }
   /// Whether it is a folder.

@@ -12,23 +12,41 @@ public struct ContainerTree: Sendable {
   public let entries: [ContainerEntry]
   /// The skipped paths.
   public let passedOver: [String]
+  /// The paths whose names are not UTF-8, as far as they can be shown. They are not among ``entries``.
+  let unusableNames: [String]
   /// The folder that contains the tree; `nil` if the tree is in a zip.
   public let folder: OpenFolder?
 
   private let archive: Archive?
 
-  /// A snapshot's zip, and its entries by their paths in the container.
+  /// The paths on the disk of the entries that have encoded names there.
+  private let encoded: [[UInt8]: String]
+
+  /// A snapshot's zip, and its entries by the bytes of their paths in the container: different paths can be equal as
+  /// strings.
   private struct Archive: Sendable {
     let bundle: ZippedBundle
-    let entries: [String: ZipEntry]
+    let entries: [[UInt8]: ZipEntry]
   }
 
   /// Lists the contents of `folder` recursively.
-  public init(_ folder: OpenFolder, limits: ContainerLimits = .default) throws(AppDataError) {
-    var scan = FolderScan(limits)
-    try scan.add(folder, "")
+  /// - Parameter isOfSnapshot: Whether the folder is that of a snapshot, so that names can be encoded (``PortableName``).
+  public init(
+    _ folder: OpenFolder, limits: ContainerLimits = .default, isOfSnapshot: Bool = false
+  ) throws(AppDataError) {
+    try self.init(folder, limits: limits, isOfSnapshot: isOfSnapshot, leavesOutUnusableNames: false)
+  }
+
+  /// Lists the contents of `folder` recursively, without what has a name that is not UTF-8, or throws for it.
+  init(
+    _ folder: OpenFolder, limits: ContainerLimits, isOfSnapshot: Bool = false, leavesOutUnusableNames: Bool
+  ) throws(AppDataError) {
+    var scan = FolderScan(limits, isOfSnapshot: isOfSnapshot, leavesOutUnusableNames: leavesOutUnusableNames)
+    try scan.add(folder, "", "")
     entries = Self.sorted(scan.tally.entries)
     passedOver = scan.passedOver
+    unusableNames = scan.unusableNames
+    encoded = scan.encoded
     self.folder = folder
     archive = nil
   }
@@ -42,12 +60,13 @@ public struct ContainerTree: Sendable {
     guard !inside.isEmpty else { throw .noContainer(zip.path) }
     var tally = ContainerTally(limits)
     var passedOver: [String] = []
-    var folders: Set<String> = []
-    var found: [String: ZipEntry] = [:]
+    var folders: Set<[UInt8]> = []
+    var found: [[UInt8]: ZipEntry] = [:]
     for entry in inside {
-      let path = String(entry.name.dropFirst(BundleLayout.appData.count).trimmingSuffix("/"))
+      let path = String(
+        (PortableName.decode(path: entry.name).path(below: BundleLayout.appData) ?? "").trimmingSuffix("/"))
       guard !path.isEmpty else { continue }
-      if ContainerRules.passesOver(path, named: path.split(separator: "/").last ?? "") {
+      if ContainerRules.passesOver(path, named: (path.components.last ?? "")[...]) {
         passedOver.append(path)
         continue
       }
@@ -55,17 +74,21 @@ public struct ContainerTree: Sendable {
         path: path,
         kind: entry.isFolder ? .folder : .file(size: entry.size, isExecutable: entry.isExecutable))
       var parent = item.isFolder ? path : item.parent
-      while !parent.isEmpty, folders.insert(parent).inserted {
+      while !parent.isEmpty, folders.insert(Array(parent.utf8)).inserted {
         let folder = ContainerEntry(path: parent, kind: .folder)
         try tally.add(folder)
         parent = folder.parent
       }
       guard !item.isFolder else { continue }
+      guard found.updateValue(entry, forKey: Array(path.utf8)) == nil else {
+        throw .sameName(path, entry.name)
+      }
       try tally.add(item)
-      found[path] = entry
     }
     entries = Self.sorted(tally.entries)
     self.passedOver = passedOver.sorted()
+    unusableNames = []
+    encoded = [:]
     folder = nil
     archive = Archive(bundle: bundle, entries: found)
   }
@@ -85,7 +108,7 @@ public struct ContainerTree: Sendable {
   public func read(
     _ entry: ContainerEntry, into sink: ([UInt8]) throws(SystemError) -> Void
   ) throws(AppDataError) {
-    if let archive, let zipped = archive.entries[entry.path] {
+    if let archive, let zipped = archive.entries[Array(entry.path.utf8)] {
       do throws(BundleError) {
         try archive.bundle.read(zipped, into: sink)
       } catch {
@@ -110,7 +133,8 @@ public struct ContainerTree: Sendable {
 
   private func open(_ entry: ContainerEntry, in folder: OpenFolder) throws(AppDataError) -> File {
     try AppDataError.disk(entry.path) { () throws(SystemError) in
-      let file = try folder.folder(at: entry.parent).file(entry.name)
+      let parts = (encoded[Array(entry.path.utf8)] ?? entry.path).components
+      let file = try folder.folder(at: parts.dropLast().joined(separator: "/")).file(parts.last ?? "")
       guard try file.isRegular else { throw SystemError(operation: "open", path: file.path, code: EINVAL) }
       return file
     }
@@ -121,19 +145,30 @@ public struct ContainerTree: Sendable {
 private struct FolderScan {
   var tally: ContainerTally
   var passedOver: [String] = []
+  var unusableNames: [String] = []
+  var encoded: [[UInt8]: String] = [:]
+  private let isOfSnapshot: Bool
+  private let leavesOutUnusableNames: Bool
 
-  init(_ limits: ContainerLimits) { tally = ContainerTally(limits) }
+  init(_ limits: ContainerLimits, isOfSnapshot: Bool, leavesOutUnusableNames: Bool) {
+    tally = ContainerTally(limits)
+    (self.isOfSnapshot, self.leavesOutUnusableNames) = (isOfSnapshot, leavesOutUnusableNames)
+  }
 
-  mutating func add(_ folder: OpenFolder, _ prefix: String) throws(AppDataError) {
-    let names: [String]
-    do { names = try folder.entries() } catch {
-      if error.isUnusableName {
-        throw .unusableName(prefix + ((error.path ?? "") as NSString).lastPathComponent)
-      }
-      throw .system(file: prefix, error)
+  /// - Parameters:
+  ///   - prefix: the path of the folder in the container.
+  ///   - place: the same path as it is on the disk.
+  mutating func add(_ folder: OpenFolder, _ prefix: String, _ place: String) throws(AppDataError) {
+    let (names, unusable) = try AppDataError.disk(prefix) { () throws(SystemError) in try folder.allEntries()
     }
+    if let name = unusable.first, !leavesOutUnusableNames { throw .unusableName(prefix + name) }
+    unusableNames += unusable.map { prefix + $0 }
+    var originals: Set<[UInt8]> = []
     for name in names {
-      let path = prefix + name
+      let original = isOfSnapshot ? PortableName.decode(name) ?? name : name
+      let path = prefix + original
+      guard originals.insert(Array(original.utf8)).inserted else { throw .sameName(path, prefix + name) }
+      if !path.utf8.elementsEqual((place + name).utf8) { encoded[Array(path.utf8)] = place + name }
       if ContainerRules.passesOver(path, named: name[...]) {
         passedOver.append(path)
         continue
@@ -147,7 +182,8 @@ private struct FolderScan {
       case .folder:
         try tally.add(ContainerEntry(path: path, kind: .folder))
         try add(
-          AppDataError.disk(path) { () throws(SystemError) in try folder.folder(name) }, path + "/")
+          AppDataError.disk(path) { () throws(SystemError) in try folder.folder(name) }, path + "/",
+          place + name + "/")
       case .link: throw .link(path)
       case .other: throw .specialFile(path)
       case nil: throw .changed(path)

@@ -87,7 +87,7 @@ struct JSONIndexer {
     let last = open.count - 1
     if last == 0, open[0].count == 0 {
       (start, mayContinue) = (Int(offset), isContainer)
-    } else if last == 0, !mayContinue {
+    } else if last == 0, !mayContinue, !tokenizer.isSeparated {
       // Words and numbers in a row are text rather than JSON Lines.
       throw tokenizer.failure
     }

@@ -23,7 +23,7 @@ package struct JSONStringPage: Sendable, Hashable {
     guard var pieces = try JSONStringPieces(view, place, from: from), let piece = try pieces.next() else {
       return nil
     }
-    text = String(decoding: piece.text, as: UTF8.self)
+    text = String(wholeCharactersOf: piece.text[...])
     path = place.path
     source = String(decoding: piece.source, as: UTF8.self)
     (count, self.from, next) = (pieces.count, from, pieces.isAtEnd ? nil : pieces.from)

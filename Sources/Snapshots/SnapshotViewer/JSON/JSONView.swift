@@ -72,13 +72,18 @@ package struct JSONView: Sendable {
     return place
   }
 
+  private static func isKey(_ key: [UInt8], _ wanted: [UInt8]) -> Bool {
+    // The bytes of an unpaired surrogate are not those of its text.
+    key == wanted || key.contains(0xED) && String(wholeCharactersOf: key[...]).utf8.elementsEqual(wanted)
+  }
+
   private func child(_ token: String, of place: JSONPlace) throws(ViewerError) -> JSONPlace? {
     let wanted = Array(token.utf8)
     var walk = try JSONWalk(self, place, keepingText: wanted.count + 1)
     guard let isObject = walk.isObject else { return nil }
     if isObject {
       while let child = try walk.next() {
-        if child.key == wanted { return place.child(.key(token), child) }
+        if let key = child.key, Self.isKey(key, wanted) { return place.child(.key(token), child) }
         try walk.pass(child)
       }
       return nil
@@ -110,7 +115,7 @@ package struct JSONView: Sendable {
         try walk.pass(child)
         continue
       }
-      let step = child.key.map { JSONPath.Step.key(String(decoding: $0, as: UTF8.self)) }
+      let step = child.key.map { JSONPath.Step.key(String(wholeCharactersOf: $0[...])) }
       var entry = JSONChild(
         place: place.child(step ?? .index(child.index), child),
         key: child.key.map { String(wholeCharactersOf: $0[...]) },

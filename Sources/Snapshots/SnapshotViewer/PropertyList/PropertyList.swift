@@ -58,15 +58,18 @@ package enum PropertyList {
   }
 
   /// Converts a file.
-  /// - Parameter space: the space for the JSON document.
+  /// - Parameters:
+  ///   - space: the space for the JSON document.
+  ///   - ignoresEncoding: whether the encoding that the file declares is ignored, because it was converted to UTF-8.
   package static func convert(
-    _ bytes: ViewedBytes, _ form: Form, in space: CopySpace, limits: Limits = Limits()
+    _ bytes: ViewedBytes, _ form: Form, in space: CopySpace, ignoresEncoding: Bool = false,
+    limits: Limits = Limits()
   ) throws(ViewerError) -> Outcome {
     let copy = try space.makeCopy()
     var size = 0
     do throws(PropertyListError) {
       let isKeyedArchive = try convert(
-        form, size: bytes.size, limits: limits,
+        form, size: bytes.size, ignoresEncoding: ignoresEncoding, limits: limits,
         read: { count, offset throws(ViewerError) in try bytes.read(upTo: count, at: offset) },
         write: { piece, offset throws(ViewerError) in
           try copy.write(piece, at: offset)
@@ -102,7 +105,7 @@ package enum PropertyList {
 
   /// Converts a property list. Returns whether it is an archive of `NSKeyedArchiver`.
   private static func convert(
-    _ form: Form, size: Int, limits: Limits, read: @escaping PropertyListRead,
+    _ form: Form, size: Int, ignoresEncoding: Bool = false, limits: Limits, read: @escaping PropertyListRead,
     write: @escaping PropertyListWriter.Write
   ) throws(PropertyListError) -> Bool {
     guard size <= limits.size else {
@@ -114,7 +117,8 @@ package enum PropertyList {
       var parser = try BinaryPropertyList(PropertyListBlocks(size: size, read), writer)
       writer = try parser.run()
     case .xml:
-      var parser = XMLPropertyList(PropertyListStream(size: size, read), writer, limits)
+      var parser = XMLPropertyList(
+        PropertyListStream(size: size, read), writer, limits, ignoresEncoding: ignoresEncoding)
       writer = try parser.run()
     }
     try writer.finish()

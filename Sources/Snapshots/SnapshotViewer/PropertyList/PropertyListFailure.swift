@@ -40,6 +40,9 @@ package struct PropertyListFailure: Error, Sendable, Hashable, CustomStringConve
 
   init(_ reason: Reason, offset: Int?) { (self.reason, self.offset) = (reason, offset) }
 
+  /// The same reason in a file in which its place is another one.
+  package func moved(to offset: Int?) -> PropertyListFailure { PropertyListFailure(reason, offset: offset) }
+
   package var description: String { (offset.map { "at byte \($0), " } ?? "") + reason.text }
 }
 

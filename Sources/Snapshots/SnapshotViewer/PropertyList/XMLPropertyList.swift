@@ -30,13 +30,18 @@ struct XMLPropertyList {
   private var input: PropertyListStream
   private var writer: PropertyListWriter
   private let limits: PropertyList.Limits
+  private let ignoresEncoding: Bool
   private var levels: [Level] = []
   private var hasValue = false
   private var word: [UInt8] = []
   private var base64 = Base64Text.Check()
 
-  init(_ input: PropertyListStream, _ writer: PropertyListWriter, _ limits: PropertyList.Limits) {
+  init(
+    _ input: PropertyListStream, _ writer: PropertyListWriter, _ limits: PropertyList.Limits,
+    ignoresEncoding: Bool = false
+  ) {
     (self.input, self.writer, self.limits) = (input, writer, limits)
+    self.ignoresEncoding = ignoresEncoding
   }
 
   static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
@@ -78,7 +83,7 @@ struct XMLPropertyList {
   private mutating func readDeclaration() throws(PropertyListError) {
     word.removeAll()
     while try !input.take("?>") { try keepByte() }
-    guard let place = word.firstRange(of: Array("encoding".utf8)) else { return }
+    guard !ignoresEncoding, let place = word.firstRange(of: Array("encoding".utf8)) else { return }
     let rest = word[place.upperBound...].drop { Self.isSpace($0) || $0 == UInt8(ascii: "=") }
     guard let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
       throw failure(.encoding)

@@ -14,8 +14,9 @@ package struct ScopeTerms: Sendable, Hashable {
     guard scope.applications?.isEmpty != true, scope.reportPrefixes?.isEmpty != true else { return nil }
     self.scope = scope
     if let applications = scope.applications {
-      if applications.count <= limit {
-        conditions.append(applications.map { SearchTerm.of(.application, $0) })
+      let terms = applications.flatMap { SearchTerm.alternatives(.application, $0) }
+      if terms.count <= limit {
+        conditions.append(terms)
       } else {
         (filtersApplications, isFiltered) = (true, true)
       }

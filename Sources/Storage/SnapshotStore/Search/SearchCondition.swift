@@ -23,6 +23,11 @@ package struct SearchCondition: Sendable, Hashable {
 
   package init(_ alternatives: [[Term]]) { self.alternatives = alternatives }
 
+  /// Creates a condition on the value of a property. Canonically equivalent values (Unicode NFC and NFD) meet it too.
+  init(_ property: SearchTerm.Property, _ value: String) {
+    self.init(SearchTerm.alternatives(property, value).map { [Term($0)] })
+  }
+
   /// Creates a condition that exactly this term meets.
   package init(_ term: String) { self.init([[Term(term)]]) }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SnapshotFormat
 
 /// The terms by which a record is found: a word of its texts, or the exact value of a property.
@@ -5,6 +6,8 @@ import SnapshotFormat
 /// The term of a property is `|`, a letter for the property, and the value. Every byte of the value except lower-case
 /// letters and digits is written as `|` and two hexadecimal digits. The term of a long value is `||`, the letter, and a
 /// digest. Words never contain `|`, so that they cannot equal the term of a property.
+///
+/// A value that is not composed (Unicode NFC), such as a file name of macOS, has a second term: that of its composed form.
 package enum SearchTerm {
   /// The properties that can be searched for.
   package enum Property: UInt8 {
@@ -23,7 +26,7 @@ package enum SearchTerm {
   fileprivate static let longestValue = 48
   fileprivate static let digits = Array("0123456789abcdef".utf8)
 
-  /// Returns the term of a property.
+  /// Returns the term of a property whose value is ASCII.
   package static func of(_ property: Property, _ value: String) -> String { of(property, value.utf8) }
 
   /// Returns the term of a property.
@@ -31,6 +34,19 @@ package enum SearchTerm {
     var terms = TermList()
     terms.insert(property, value)
     return terms.text
+  }
+
+  /// Returns the terms of which a record has at least one if its value of the property is canonically equivalent to
+  /// `value`. Earlier versions indexed a value only as it was, which is usually composed or decomposed.
+  package static func alternatives(_ property: Property, _ value: String) -> [String] {
+    guard !value.utf8.allSatisfy({ $0 < 0x80 }) else { return [of(property, value)] }
+    let forms = [
+      value.precomposedStringWithCanonicalMapping, value.decomposedStringWithCanonicalMapping, value,
+    ]
+    return forms.reduce(into: []) { terms, form in
+      let term = of(property, form.utf8)
+      if !terms.contains(term) { terms.append(term) }
+    }
   }
 
   /// Returns the beginnings of `report` that end with a separator, shortest first, at most eight. A restriction to a
@@ -51,8 +67,12 @@ package enum SearchTerm {
 }
 
 extension TermList {
-  /// Inserts the term of a property.
-  mutating func insert(_ property: SearchTerm.Property, _ value: String) { insert(property, value.utf8) }
+  /// Inserts the term of a property, and that of the composed form of its value.
+  mutating func insert(_ property: SearchTerm.Property, _ value: String) {
+    insert(property, value.utf8)
+    guard !value.utf8.allSatisfy({ $0 < 0x80 }) else { return }
+    insert(property, value.precomposedStringWithCanonicalMapping.utf8)
+  }
 
   /// Inserts the term of a property.
   mutating func insert(_ property: SearchTerm.Property, _ value: some Collection<UInt8>) {
@@ -93,16 +113,20 @@ extension TermList {
   /// Inserts the values of the filter for a device: the model, the model without the part after the comma, the system,
   /// and the system with its version, and with the beginnings of the version that end before a full stop.
   fileprivate mutating func insertDevice(_ device: Manifest.Device) {
-    let model = device.model.utf8
+    let model = device.model
     insert(.device, model)
-    if let comma = model.firstIndex(of: UInt8(ascii: ",")), comma > model.startIndex {
-      insert(.device, model[..<comma])
+    if let comma = model.utf8.firstIndex(of: UInt8(ascii: ",")), comma > model.startIndex {
+      insert(.device, String(decoding: model.utf8[..<comma], as: UTF8.self))
     }
     insert(.device, device.system)
-    let version = Array("\(device.system) \(device.systemVersion)".utf8)
+    let version = "\(device.system) \(device.systemVersion)"
     insert(.device, version)
-    let ends = version.indices.dropFirst(device.system.utf8.count).filter { version[$0] == UInt8(ascii: ".") }
-    for end in ends.prefix(SearchLimits.deviceVersions) { insert(.device, version[..<end]) }
+    let ends = version.utf8.indices.dropFirst(device.system.utf8.count).filter {
+      version.utf8[$0] == UInt8(ascii: ".")
+    }
+    for end in ends.prefix(SearchLimits.deviceVersions) {
+      insert(.device, String(decoding: version.utf8[..<end], as: UTF8.self))
+    }
   }
 }
 

@@ -68,7 +68,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
     Console.note("Created the token \(token.id) in \(folder.path). It cannot be shown again.")
     if json {
       let answer = Answer(token: secret, known: token)
-      Console.print(String(decoding: try SnapshotJSON.encode(answer, pretty: true), as: UTF8.self))
+      Console.print(json: answer)
     } else {
       Console.print(secret)
     }

@@ -29,7 +29,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
       if !json { Console.print(id) }
     }
     if json {
-      Console.print(String(decoding: try SnapshotJSON.encode(revoked, pretty: true), as: UTF8.self))
+      Console.print(json: revoked)
     }
   }
 }
