@@ -54,7 +54,7 @@ extension SnapshotMode {
     public var recordingBytes = 64 << 20
     /// The maximum number of recordings. Each call of a history counts.
     public var recordings = 20_000
-    /// The maximum age of a recording, in seconds.
+    /// The maximum age of a recording, in seconds. While the device's clock may be wrong, no recording is removed for it.
     public var age: TimeInterval = 30 * 24 * 60 * 60
     /// The maximum number of attachments.
     public var attachments = 64

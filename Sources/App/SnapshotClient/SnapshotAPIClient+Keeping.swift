@@ -70,8 +70,8 @@ extension SnapshotAPIClient {
   }
 
   /// Makes the server delete some of the snapshots that are due by its rules.
-  /// - Parameter isConfirmed: whether the server may delete more than a fifth of all snapshots. Otherwise it rejects
-  ///   that.
+  /// - Parameter isConfirmed: whether the server may delete more than a fifth of all snapshots, and its clock is right.
+  ///   Otherwise it rejects a deletion that needs this.
   public func expire(isConfirmed: Bool = false) async throws(SnapshotClientError) -> Expired {
     let query = isConfirmed ? [(name: "confirm", value: "true")] : []
     return try decode(

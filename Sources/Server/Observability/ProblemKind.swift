@@ -245,8 +245,12 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         text: "The UUID belongs to a snapshot with other bytes or of another report.")
     case .confirmationNeeded:
       Description(
-        .conflict, title: "Deleting so many snapshots needs confirmation",
-        text: "More than a fifth of all snapshots would be deleted, and at least 100. Nothing was.")
+        .conflict, title: "Deleting these snapshots needs confirmation",
+        text:
+          """
+          More than a fifth of all snapshots would be deleted, and at least 100, or the clock of the server may be \
+          wrong. Nothing was deleted.
+          """)
     case .snapshotDeleted:
       Description(.gone, title: "The snapshot was deleted", text: "The snapshot was deleted.")
     case .preconditionFailed:

@@ -171,6 +171,26 @@ struct SnapshotModeTests {
     #expect(await mode.report().recordingCount == 22)
   }
 
+  @Test func `a newer value replaces one that waits for the disk, and counts instead of it`() async throws {
+    var app = app
+    let gate = Gate()
+    app.configuration.waitingBytes = 10
+    app.configuration.redaction = [gate.rule]
+    let mode = app.launch()
+    mode.state = .recording
+    _ = mode.process("1", "slow")
+    await gate.isReached()
+    for _ in 0..<5 { _ = mode.process("12345678", "a") }
+    _ = mode.process("123456789", "a")
+    _ = mode.process("1", "b")
+    gate.open()
+    await mode.flush()
+    #expect(app.events.all.map(\.identifier) == ["b"])
+    #expect(app.events.kinds == [.recordingRefused])
+    mode.state = .replaying
+    #expect(["slow", "a", "b"].map { mode.process("live", $0) } == ["1", "123456789", "live"])
+  }
+
   @Test func `many threads record under one identifier, and one of their recordings is replayed completely`()
     async
   {
@@ -276,6 +296,62 @@ struct SnapshotModeTests {
     #expect(["a", "b", "c"].map { mode.process("live", $0) } == ["live", "live", "3"])
   }
 
+  @Test func `after clearing, everything is recorded as at the beginning`() async throws {
+    var app = app
+    app.configuration.redaction = [.cardNumbers]
+    app.configuration.policies["history"] = .init(retention: .history(limit: 5))
+    let mode = app.launch()
+    mode.state = .recording
+    var names: [String] = []
+    for round in 1...2 {
+      for call in 1...2 { _ = mode.process("\(round).\(call)", "history") }
+      _ = mode.process("\(round)", "latest")
+      await mode.flush()
+      guard round == 1 else { break }
+      names = try app.names(in: "recordings")
+      try await mode.clear()
+      #expect(try app.names(in: "recordings") == [])
+    }
+    #expect(try app.names(in: "recordings") == names)
+    for next in [mode, app.launch()] {
+      next.state = .replaying
+      next.rewind()
+      #expect(next.process("live", "latest") == "2")
+      #expect((1...3).map { _ in next.process("live", "history") } == ["2.1", "2.2", "2.2"])
+      #expect(await next.report().redactions == ["card-numbers"])
+    }
+  }
+
+  @Test func `what is recorded before clearing begins is removed, and what is recorded then is kept`()
+    async throws
+  {
+    var app = app
+    let (writing, removing) = (Gate(), Gate())
+    app.configuration.waitingBytes = 20
+    app.configuration.redaction = [writing.rule]
+    let observer = FileObserver(app.storage.path) { operation in
+      if case .remove(let path) = operation, path.hasSuffix("/recordings/slow") { removing.pass() }
+    }
+    defer { observer.stop() }
+
+    let mode = app.launch()
+    mode.state = .recording
+    _ = mode.process("1", "slow")
+    await writing.isReached()
+    // Clearing waits for the writer. What arrives meanwhile waits too.
+    let clearing = Task.immediate { try await mode.clear() }
+    for identifier in ["a", "b"] { _ = mode.process("before", identifier) }
+    writing.open()
+    await removing.isReached()
+    for identifier in ["b", "a"] { _ = mode.process("after \(identifier)", identifier) }
+    removing.open()
+    try await clearing.value
+    await mode.flush()
+    #expect(app.events.all.isEmpty)
+    mode.state = .replaying
+    #expect(["slow", "a", "b"].map { mode.process("live", $0) } == ["live", "after a", "after b"])
+  }
+
   @Test func `only the leftovers of an interrupted launch are removed`() async throws {
     let mode = app.launch()
     mode.state = .recording
@@ -342,4 +418,27 @@ struct SnapshotModeTests {
     }
     #expect(app.events.all.isEmpty)
   }
+}
+
+/// Stops a thread of the app until a test lets it continue.
+private final class Gate: Sendable {
+  private let (reached, reach) = AsyncStream.makeStream(of: Void.self)
+  private let mayPass = DispatchSemaphore(value: 0)
+
+  /// A rule that stops before `slow` is written, and redacts nothing.
+  var rule: RedactionRule {
+    .custom(named: "gate") { [self] data, identifier in
+      if identifier == "slow" { pass() }
+      return data
+    }
+  }
+
+  func pass() {
+    reach.yield()
+    mayPass.wait()
+  }
+
+  func isReached() async { for await _ in reached { return } }
+
+  func open() { mayPass.signal() }
 }

@@ -27,6 +27,11 @@ struct UsualSecretsTests {
     ("30569309025904", true), ("3530111333300000", true), ("41111111111111110", false),
     ("1700000000123", false), ("0000000000000000", false), ("4111  1111 1111 1111", false),
     ("1111111111111111", false), ("4222222222222", true), ("123 4111111111111111", true),
+    // 17 to 19 digits.
+    ("50181234123412349", true), ("630412341234123457", true), ("6759 1234 1234 1234 569", true),
+    ("4000000000000001236", true), ("30123412341234124", true), ("361234123412341236", true),
+    ("6011123412341234565", true), ("3530-1234-1234-1234-567", true), ("411111111111111118", false),
+    ("67591234123412345676", false), ("50181234123412340", false),
   ])
   func `card numbers are removed, and other numbers remain`(text: String, isCard: Bool) async throws {
     let left = try await stored("n \(text).", [.cardNumbers])
@@ -52,6 +57,10 @@ struct UsualSecretsTests {
     ("curl -H 'x' bearer abc.def-_~+/== z", "curl -H 'x' bearer [redacted] z"),
     ("Basic YTpi, Basic training", "Basic [redacted], Basic training"),
     ("forbearer x", "forbearer x"), ("bearer", "bearer"),
+    ("a=Bearer%20abc.def&b=c", "a=Bearer%20[redacted]&b=c"), ("a=bearer+abc&b", "a=bearer+[redacted]&b"),
+    ("a=Bearer%20ab%2Bc%2f%3D&b", "a=Bearer%20[redacted]&b"), ("Bearer%20a%20b", "Bearer%20[redacted]%20b"),
+    ("a=Basic%20YTpi%3d%3D&b", "a=Basic%20[redacted]&b"), ("Basic%20training", "Basic%20training"),
+    ("Bearer%21abc", "Bearer%21abc"), ("Bearerabc", "Bearerabc"), ("Bearer%20", "Bearer%20"),
   ])
   func `credentials are removed`(before: String, after: String) async throws {
     #expect(try await stored(before, [.authorization]) == after)

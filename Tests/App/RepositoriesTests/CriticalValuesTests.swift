@@ -1,5 +1,7 @@
 import Foundation
 import Repositories
+import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -114,6 +116,41 @@ import Testing
     #expect(try open()["userID"] == "kept")
     try values.set("next", for: "userID")
     #expect(try open()["userID"] == "next")
+  }
+
+  @Test func `a change that failed, but reached one copy, does not replace a later one`() throws {
+    // The first copy is replaced, but its folder can't be flushed; later it can't be written at all.
+    let writes = Mutex(0)
+    let failing = Disk(
+      read: Disk.real.read,
+      replace: { [first] path, bytes throws(SystemError) in
+        let number = writes.withLock { number in
+          number += 1
+          return number
+        }
+        if number == 3 { try Disk.real.replace(path, bytes) }
+        if number == 3 || number == 4 || number > 4 && path == first.path {
+          throw SystemError(operation: "fsync", path: path, code: EIO)
+        }
+        try Disk.real.replace(path, bytes)
+      })
+    let values = try CriticalValues(copies: first, second, disk: failing)
+    try values.set("kept", for: "userID")
+    #expect(throws: RepositoryError.self) { try values.set("lost", for: "userID") }
+    #expect(values["userID"] == "kept")
+    try values.set("next", for: "userID")
+    for (one, other) in [(first, second), (second, first)] {
+      #expect(try CriticalValues(copies: one, other)["userID"] == "next")
+    }
+  }
+
+  @Test func `copies that are set aside are durably renamed`() throws {
+    let renames = RenameLog(folder.url.path)
+    for copy in ["support/critical", "preferences/critical"] {
+      try folder.write(Data("damage".utf8), to: copy)
+    }
+    _ = try open()
+    #expect(renames.stop() == ["critical.corrupt flushed", "critical.corrupt flushed"])
   }
 
   @Test func `one copy is enough`() throws {

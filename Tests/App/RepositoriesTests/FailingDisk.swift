@@ -67,3 +67,32 @@ final class EventLog: Sendable {
     for await event in stream where event.kind == kind { return }
   }
 }
+
+/// The renames in a folder, and whether the folder was flushed directly after each.
+final class RenameLog: Sendable {
+  private let renames = Mutex<(found: [String], isOpen: Bool)>(([], false))
+  private let observer = Mutex<FileObserver?>(nil)
+
+  init(_ folder: String) {
+    let new = FileObserver(folder) { [weak self] operation in
+      self?.renames.withLock { renames in
+        switch operation {
+        case .rename(_, let path):
+          renames.found.append(String(path.split(separator: "/").last ?? ""))
+          renames.isOpen = true
+        case .flushFolder:
+          if renames.isOpen { renames.found[renames.found.count - 1] += " flushed" }
+          renames.isOpen = false
+        default: renames.isOpen = false
+        }
+      }
+    }
+    observer.withLock { $0 = new }
+  }
+
+  /// Ends the log, and returns the new names.
+  func stop() -> [String] {
+    observer.withLock { $0?.stop() }
+    return renames.withLock { $0.found }
+  }
+}

@@ -25,4 +25,24 @@ import Testing
       #expect(remains.promise.contains(name), "\(remains.label)")
     }
   }
+
+  @Test func `files that are set aside or move back are durably renamed before anything else is written`()
+    throws
+  {
+    let folder = try TemporaryFolder()
+    let file = folder.file("trip.json")
+    try folder.write(Data(#"{"schemaVersion":9,"value":0}"#.utf8), to: "trip.json")
+    try folder.write(Data("damage".utf8), to: "trip.json.version-1")
+    try folder.write(
+      Data(#"{"schemaVersion":1,"value":{"id":1,"name":"back","dates":[]}}"#.utf8),
+      to: "trip.json.undecoded-1")
+    let renames = RenameLog(folder.url.path)
+    let trip = try SingleRepository(Trip(id: 0, name: ""), storage: FileStorage(file: file))
+    #expect(trip.value.name == "back")
+    #expect(
+      renames.stop() == [
+        "trip.json.version-9 flushed", "trip.json flushed", "trip.json.corrupt-1 flushed",
+        "trip.json.corrupt-1.reason flushed", "trip.json flushed",
+      ])
+  }
 }

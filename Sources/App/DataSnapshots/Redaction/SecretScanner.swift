@@ -28,7 +28,7 @@ enum SecretScanner {
         let gap = text[(index + scheme.count)...].prefix { " +\t".utf8.contains($0) }
         let escape = text[gap.endIndex...].starts(with: Array("%20".utf8)) ? 3 : 0
         let start = gap.endIndex + escape
-        let value = text[start...].prefix(while: isToken)
+        let value = text[start..<endOfToken(text, start)]
         guard gap.count + escape > 0, !value.isEmpty, !isBasic || isNameAndPassword(value) else { continue }
         found.append(start..<value.endIndex)
         index = value.endIndex - 1
@@ -37,8 +37,39 @@ enum SecretScanner {
     return found
   }
 
+  /// The end of the token that begins at `start`; its characters can be percent-encoded.
+  private static func endOfToken(_ text: [UInt8], _ start: Int) -> Int {
+    var index = start
+    while index < text.count {
+      if isToken(text[index]) {
+        index += 1
+      } else if let byte = encodedByte(text[index...]), isToken(byte) {
+        index += 3
+      } else {
+        break
+      }
+    }
+    return index
+  }
+
+  /// The byte whose percent-encoding `text` begins with.
+  private static func encodedByte(_ text: ArraySlice<UInt8>) -> UInt8? {
+    let code = text.prefix(3)
+    guard code.count == 3, code.first == UInt8(ascii: "%"), code.dropFirst().allSatisfy(isAlphanumeric) else {
+      return nil
+    }
+    return UInt8(String(decoding: code.dropFirst(), as: UTF8.self), radix: 16)
+  }
+
   private static func isNameAndPassword(_ value: ArraySlice<UInt8>) -> Bool {
-    let digits = value.prefix { $0 != UInt8(ascii: "=") }
+    var rest = value
+    var decoded: [UInt8] = []
+    while let byte = rest.first {
+      let encoded = encodedByte(rest)
+      decoded.append(encoded ?? byte)
+      rest = rest.dropFirst(encoded == nil ? 1 : 3)
+    }
+    let digits = decoded.prefix { $0 != UInt8(ascii: "=") }
     let padded = Array(digits) + Array(repeating: UInt8(ascii: "="), count: (4 - digits.count % 4) % 4)
     return Data(base64Encoded: Data(padded))?.contains(UInt8(ascii: ":")) ?? false
   }

@@ -85,6 +85,7 @@ struct CriticalCopy: Sendable {
     let aside = path + ".corrupt"
     do {
       try Folder.replace(aside, with: path)
+      try Folder.synchronize(Folder.parent(of: path))
     } catch {
       throw RepositoryError(.unreadable, "a file can't be set aside: \(error)")
     }

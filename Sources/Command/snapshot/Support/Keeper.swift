@@ -13,7 +13,7 @@ protocol Keeper: Sendable {
   /// - Returns: whether deleting them requires a confirmation.
   func plan(_ tell: (Expiration) -> Void) async throws -> Bool
   /// Deletes the expired snapshots, and calls `tell` with each.
-  /// - Parameter isConfirmed: whether more than a fifth of all snapshots can be deleted.
+  /// - Parameter isConfirmed: whether more than a fifth of all snapshots can be deleted, and the clock is right.
   /// - Returns: the number of expired snapshots that could not be deleted.
   func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int
   /// Checks the digest of every bundle.

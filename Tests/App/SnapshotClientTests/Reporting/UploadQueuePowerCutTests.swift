@@ -23,8 +23,12 @@ import Testing
   private func queue(_ path: String) -> URL { URL(filePath: path + "/app/reports/queue") }
 
   /// Attaches a bundle, uploads it at the second attempt, and removes it.
-  private func work(on disk: PowerCutDisk<Promise>, _ transport: UploadTransport) async throws -> SnapshotID {
-    let reporter = try fixture.reporter(transport, at: queue(disk.path))
+  private func work(
+    on disk: PowerCutDisk<Promise>, _ transport: UploadTransport, _ freezer: @escaping BugReporter.Freezer
+  ) async throws -> SnapshotID {
+    let reporter = try BugReporter(
+      queue: queue(disk.path), client: fixture.client(transport), configuration: fixture.configuration(),
+      freeze: freezer)
     disk.promise { $0.attached = nil }
     let id = try await reporter.attach(report: fixture.report)
     disk.promise { $0.attached = [id] }
@@ -39,10 +43,21 @@ import Testing
     return id
   }
 
-  @Test func `a queue has complete bundles only, and keeps those attached`() async throws {
+  /// Writes the bundle without a flush, which is up to the queue.
+  private var withoutFlush: BugReporter.Freezer {
+    { [fixture] bug, zip in
+      let other = fixture.folder.file("packed.zip")
+      let packed = try await fixture.freezer(bug, other)
+      try File(zip.path, .create(mode: 0o600)).write(Array(Data(contentsOf: other)), at: 0)
+      return packed
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a queue has complete bundles only, and keeps those attached`(isFlushed: Bool) async throws {
     let disk = try PowerCutDisk(Promise())
     let transport = UploadTransport([.status(500)])
-    let id = try await work(on: disk, transport)
+    let id = try await work(on: disk, transport, isFlushed ? fixture.freezer : withoutFlush)
     try await disk.forEachCut { remains in
       let server = UploadTransport()
       let reopened = try fixture.reporter(server, at: queue(remains.path))
