@@ -283,8 +283,8 @@ let tests = [
       .testTarget(
         name: "SnapshotStoreTests",
         dependencies: [
-          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat", "SystemIO",
-          "S3Testing", "StoreTesting", "TestSupport", .logging, .grdb,
+          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat",
+          "ZipArchive", "SystemIO", "S3Testing", "StoreTesting", "TestSupport", .logging, .grdb,
         ]),
       .testTarget(
         name: "S3ClientTests",

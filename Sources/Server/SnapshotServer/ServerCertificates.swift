@@ -12,7 +12,7 @@ package final class ServerCertificates: Sendable {
 
   private struct State {
     var source: Source
-    /// A digest of the files that were read last.
+    /// A digest of the files in use.
     var digest: Int
     /// The error that was logged last, so that it is logged once.
     var failure: String?
@@ -61,13 +61,9 @@ package final class ServerCertificates: Sendable {
   /// Reads the files again if they have changed or were renewed.
   package func reloadIfChanged() {
     do throws(TLSError) {
-      let source = state.withLock { $0.source }
-      let digest = Self.digest(of: try source())
-      let isChanged = state.withLock { state in
-        defer { state.digest = digest }
-        return state.digest != digest
-      }
-      if isChanged { try prepareReload()() }
+      let (source, known) = state.withLock { ($0.source, $0.digest) }
+      // Files that can't be used are tried again: a certificate can become valid without a change.
+      if Self.digest(of: try source()) != known { try prepareReload()() }
     } catch {
       let isNew = state.withLock { state in
         defer { state.failure = error.description }

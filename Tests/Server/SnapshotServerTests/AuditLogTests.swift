@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import Observability
@@ -205,6 +206,8 @@ import Testing
     await log.close()
     await #expect(throws: AuditLog.Failure.self) { try await log.write(AuditEvent("a", .done)) }
     #expect(try lines().isEmpty)
+    log.note(AuditEvent("expire", .done))
+    #expect(messages.lines.contains { $0.hasPrefix("error An event is missing") && $0.contains("expire") })
   }
 
   @Test func `a line that is reported as written is written, even while the log is being closed`()
@@ -249,6 +252,59 @@ import Testing
       #expect(try lines().count == 6)
     }
     await log.close()
+  }
+
+  @Test func `an event has the outcome of its own line, also if the round before is written twice`()
+    async throws
+  {
+    let log = try open { $0.patience = .zero }
+    // From now on, lines are written on the log's queue, which waits until two calls write the same round.
+    try await log.write(AuditEvent("slow", .done))
+    let areWaiting = DispatchSemaphore(value: 0)
+    log.finish(log.add(AuditEvent("first", .done))) { _ in areWaiting.wait() }
+    log.note(AuditEvent("noted", .done))
+    let entry = log.add(AuditEvent("added", .done))
+    let path = path
+    let outcome = await withCheckedContinuation { continuation in
+      log.finish(entry) { _ in
+        // The first of them has written it. The next line can't be written.
+        do {
+          try Folder.remove(path)
+          try Folder.create(path)
+        } catch {
+          Issue.record(error)
+        }
+        log.finish(log.add(AuditEvent("lost", .done))) { continuation.resume(returning: $0) }
+      }
+      areWaiting.signal()
+    }
+    #expect(throws: AuditLog.Failure.self) { try outcome.get() }
+    #expect(log.isFailing)
+    await log.close()
+  }
+
+  @Test(arguments: [Duration.milliseconds(1), .seconds(3600)])
+  func `lines that were not flushed, or could not be, are flushed when the log is closed`(
+    interval: Duration
+  ) async throws {
+    let (refusals, moved) = (folder.file("refusals").path, folder.file("moved").path)
+    try Folder.create(refusals)
+    let log = try open {
+      $0.refusalsPath = refusals + "/audit.log"
+      $0.flushInterval = interval
+    }
+    func failures() -> Int { messages.lines.count { $0.hasPrefix("error The audit log can't be flushed") } }
+    let isScheduled = interval < .seconds(1)
+    await withCheckedContinuation { continuation in
+      // The log's queue calls this before it flushes: the name of the file can't be flushed then.
+      log.finish(log.add(AuditEvent("a", .refused))) { _ in
+        do { try Folder.replace(moved, with: refusals) } catch { Issue.record(error) }
+        continuation.resume()
+      }
+    }
+    while isScheduled, failures() == 0 { await Task.yield() }
+    await log.close()
+    #expect(failures() == (isScheduled ? 2 : 1))
   }
 
   /// Opens a log in the same way as servers, with separate files for refusals.

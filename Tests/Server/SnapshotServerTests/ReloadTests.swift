@@ -5,12 +5,14 @@ import HTTPTLS
 import HTTPTypes
 import Logging
 import SnapshotFormat
-import SnapshotServer
 import SnapshotStore
 import StoreTesting
+import Synchronization
 import SystemIO
 import TestSupport
 import Testing
+
+@testable import SnapshotServer
 
 /// Settings that a server takes while it runs.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ReloadTests {
@@ -19,9 +21,11 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func withApplication(_ body: (ServerApplication) async throws -> Void) async throws {
+  private func withApplication(
+    _ settings: ServerSettings? = nil, _ body: (ServerApplication) async throws -> Void
+  ) async throws {
     let application = try await ServerApplication.open(
-      settings, version: "1", logger: Logger(label: "test") { _ in CapturedLog() })
+      settings ?? self.settings, version: "1", logger: Logger(label: "test") { _ in CapturedLog() })
     try await application.start()
     do {
       try await body(application)
@@ -59,9 +63,7 @@ import Testing
   @Test func `retention rules and the quota apply without a restart`() async throws {
     try await withApplication { application in
       let store = application.storage.store
-      let upload = try await store.beginUpload()
-      try await upload.append(IOBuffer(try SampleBundle("kept").bytes[...]))
-      _ = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1")))
+      try await attach(to: application)
       #expect(try await plan(application).isEmpty)
       var changed = settings
       changed.retention.rules.limits.totalBytes = 1
@@ -75,6 +77,46 @@ import Testing
         try await other.append(IOBuffer(try SampleBundle("other").bytes[...]))
         _ = try await other.commit(Attachment(report: ReportID(validating: "BUG-1")))
       }
+    }
+  }
+
+  @discardableResult
+  private func attach(to application: ServerApplication) async throws -> SnapshotID {
+    let upload = try await application.storage.store.beginUpload()
+    try await upload.append(IOBuffer(try SampleBundle("kept").bytes[...]))
+    return try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record.id
+  }
+
+  @Test func `the interval of expirations alone can change`() async throws {
+    var settings = settings
+    settings.retention.rules.limits.totalBytes = 1
+    settings.retention.interval = .month
+    try await withApplication(settings) { application in
+      while !application.maintenance.isActive { await Task.yield() }
+      try await attach(to: application)
+      #expect(try await plan(application).count == 1)
+      settings.retention.interval = try #require(TimeSpan("1s"))
+      try await application.reload(settings)
+      while try await !application.storage.store.allRecords().isEmpty { await Task.yield() }
+    }
+  }
+
+  enum Verification: CaseIterable { case interval, rate }
+
+  @Test(arguments: Verification.allCases)
+  func `the interval or the rate of verifications alone can change`(changed: Verification) async throws {
+    var settings = settings
+    settings.retention.scrubInterval = changed == .rate ? TimeSpan("1s") : .month
+    settings.retention.scrubBytesPerSecond = changed == .rate ? 1 : 1 << 30
+    try await withApplication(settings) { application in
+      while !application.maintenance.isActive { await Task.yield() }
+      let id = try await attach(to: application)
+      let bundle = try File("\(settings.storage)/bundles/\(id.description.prefix(2))/\(id).zip", .update)
+      try bundle.write([1], at: bundle.size / 2)
+      settings.retention.scrubInterval = TimeSpan("1s")
+      settings.retention.scrubBytesPerSecond = 1 << 30
+      try await application.reload(settings)
+      while try await application.storage.store.record(id).verified != .damaged { await Task.yield() }
     }
   }
 
@@ -118,6 +160,53 @@ import Testing
     }
   }
 
+  @Test(.enabled(if: Tool.find("openssl") != nil, "openssl isn't installed"))
+  func `files that were named later are the ones that are read when they change`() async throws {
+    let maker = try CertificateMaker()
+    func source(_ name: String) async throws -> ServerCertificates.Source {
+      let pair = try await maker.make("\(name).test", as: name)
+      return { TLSConfiguration(files: [TLSFiles(certificate: pair.certificate, key: pair.key)]) }
+    }
+    let certificates = try await ServerCertificates(source("former"), logger: .quiet)
+    try await certificates.prepareReload(source("latter"))()
+    for _ in 0..<2 {
+      var pins = certificates.tls.pins
+      _ = try await maker.make("renewed.test", as: "latter")
+      certificates.reloadIfChanged()
+      #expect(certificates.tls.pins != pins)
+      pins = certificates.tls.pins
+      _ = try await maker.make("renewed.test", as: "former")
+      certificates.reloadIfChanged()
+      #expect(certificates.tls.pins == pins)
+    }
+  }
+
+  @Test(.enabled(if: Tool.find("openssl") != nil, "openssl isn't installed"))
+  func `certificates that could not be used yet are read again, and the failure is logged once`() async throws
+  {
+    let maker = try CertificateMaker()
+    let pair = try await maker.make("first.test", as: "server")
+    let calls = Mutex(0)
+    let log = CapturedLog()
+    // Each time, the source is asked whether the files have changed, and again when they are read, which fails at first.
+    let source: ServerCertificates.Source = { () throws(TLSError) in
+      let isFailing = calls.withLock { calls in
+        calls += 1
+        return calls < 8 && calls > 1 && calls % 2 == 1
+      }
+      if isFailing { throw TLSError("It is not valid yet.") }
+      return TLSConfiguration(files: [TLSFiles(certificate: pair.certificate, key: pair.key)])
+    }
+    let certificates = try ServerCertificates(source, logger: Logger(label: "test") { _ in log })
+    let pins = certificates.tls.pins
+    _ = try await maker.make("second.test", as: "server")
+    for _ in 0..<3 { certificates.reloadIfChanged() }
+    #expect(certificates.tls.pins == pins)
+    #expect(log.lines.count { $0.hasPrefix("error") } == 1)
+    certificates.reloadIfChanged()
+    #expect(certificates.tls.pins != pins)
+  }
+
   @Test func `a self-signed certificate is renewed, and its key remains`() async throws {
     var settings = settings
     settings.tls.selfSigned = true
@@ -137,16 +226,15 @@ import Testing
   @Test func `if one part refuses its settings, no part changes`() async throws {
     struct Refusal: Error {}
     try await withApplication { application in
+      try await attach(to: application)
       var changed = settings
       changed.retention.rules.limits.totalBytes = 1
-      changed.requestsPerAddress = RateLimit("1/d")
       await #expect(throws: Refusal.self) {
         try await application.reload(changed, with: [ReloadablePart { _ in throw Refusal() }])
       }
-      for _ in 0..<3 {
-        let plan = try await plan(application)
-        #expect(plan.isEmpty)
-      }
+      #expect(try await plan(application).isEmpty)
+      try await application.reload(changed, with: [ReloadablePart { _ in }])
+      #expect(try await plan(application).count == 1)
     }
   }
 }

@@ -5,6 +5,7 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
+import SystemIO
 import TestSupport
 import Testing
 
@@ -146,6 +147,50 @@ import Testing
         #expect(try await api.upload(try SampleBundle("other").bytes).status == 201)
         servers.notes.isAvailable = true
         #expect(try await api.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
+      }
+    }
+  }
+
+  @Test func `a bundle that was set aside is not sent, also while the database lacks that`() async throws {
+    try await Self.withServers { servers, bundle in
+      try await servers.with { api in
+        #expect(try await api.upload(bundle.bytes, .put, id: bundle.id).status == 201)
+        let calls = try await servers.calls {
+          let sent = try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
+          #expect(sent.status == 200)
+        }
+        #expect(calls == ["GET bytes"])
+        // The database answers again, and has neither the change nor a note of it.
+        servers.notes.isAvailable = false
+        try await api.application.storage.store.setAside(bundle.id)
+        servers.notes.isAvailable = true
+        #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").kind == "snapshot-damaged")
+      }
+    }
+  }
+
+  @Test func `a bundle that another server has repaired is sent, also while the database lacks that`()
+    async throws
+  {
+    try await Self.withServers { servers, bundle in
+      try await servers.with { one in
+        try await servers.with { other in
+          #expect(try await one.upload(bundle.bytes, .put, id: bundle.id).status == 201)
+          let record = try #require(servers.catalog.record(bundle.id))
+          servers.notes.isAvailable = false
+          let store = one.application.storage.store
+          try await store.setAside(bundle.id)
+          let upload = try await store.beginUpload()
+          try await upload.append(IOBuffer(bundle.bytes[...]))
+          _ = try await upload.commit(Attachment(report: record.report, id: bundle.id))
+          servers.notes.isAvailable = true
+          // The bytes that the database names were replaced.
+          let calls = try await servers.calls {
+            let sent = try await other.send(.get, "/v1/snapshots/\(bundle.id).zip")
+            #expect(sent.status == 200 && sent.bytes == bundle.bytes)
+          }
+          #expect(calls == ["GET bytes", "GET records", "GET bytes"])
+        }
       }
     }
   }

@@ -302,17 +302,7 @@ import Testing
       let bundle = try SampleBundle()
       let upload = try await one.storage.store.beginUpload()
       try await upload.append(IOBuffer(bundle.bytes[...]))
-      // The record is written, which is not answered, and can't be read then.
-      let wasWritten = Atomic(false)
-      servers.objects.inject { call in
-        guard call.key.hasPrefix("records/") else { return nil }
-        if call.method == "PUT" {
-          wasWritten.store(true, ordering: .sequentiallyConsistent)
-          return .failedAfterwards
-        }
-        return wasWritten.load(ordering: .sequentiallyConsistent)
-          ? .refused(status: 500, code: "InternalError") : nil
-      }
+      servers.objects.loseNextRecord()
       #expect(
         await failure { _ = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))) }
           == "unavailable")
@@ -322,6 +312,51 @@ import Testing
       servers.wait()
       try await servers.takeOver(other)
       #expect(try await servers.listed == [bundle.id])
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a change of a bundle whose outcome is unknown is found under its note`(isDeletion: Bool) async throws
+  {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      let id = try await attach(one)
+      try await one.indexer.update()
+      #expect(servers.notes.all.isEmpty)
+      servers.objects.loseNextRecord()
+      let store = one.storage.store
+      let word = await failure {
+        if isDeletion {
+          try await store.delete(id)
+        } else {
+          try await store.change(RecordChange(isPinned: true), of: id)
+        }
+      }
+      #expect(word == "unavailable")
+      servers.objects.inject(nil)
+      try await one.indexer.update()
+      #expect(servers.notes.all.map(\.snapshot) == [id])
+      servers.wait()
+      try await servers.takeOver(other)
+      let records = try await servers.catalog.page(CatalogQuery(), PageRequest()).records
+      #expect(records.map(\.id) == (isDeletion ? [] : [id]))
+      #expect(!records.contains { !$0.isPinned })
+      #expect(servers.notes.all.isEmpty)
+    }
+  }
+
+  @Test func `nothing is deleted without a note, and no mark is made for it`() async throws {
+    try await withServers { servers in
+      let server = try await servers.start()
+      let id = try await attach(server)
+      servers.setDatabase(isAvailable: false)
+      #expect(await failure { try await server.storage.store.delete(id) } == "unavailable")
+      #expect(servers.marks.isEmpty)
+      // A mark that was made for another change is not enough either.
+      try await server.storage.store.change(RecordChange(isPinned: true), of: id)
+      #expect(servers.marks.count == 1)
+      #expect(await failure { try await server.storage.store.delete(id) } == "unavailable")
+      #expect(try await server.storage.store.record(id).isPinned)
     }
   }
 
@@ -347,53 +382,20 @@ import Testing
     }
   }
 
-  @Test func `changes that exceed the limit in memory leave their mark`() async throws {
-    let (notes, marks) = (InMemoryChangeNotes(), InMemoryChangeMarks())
-    var limits = ChangeJournal.Limits()
-    limits.changes = 2
-    let journal = ChangeJournal(notes, marks: marks, limits: limits, logger: .quiet)
-    notes.isAvailable = false
-    for _ in 0..<3 { try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID())) }
-    notes.isAvailable = true
-    try await journal.flush()
-    #expect(notes.all.count == 2 && marks.names.count == 1)
-    // It is not taken for the mark of later changes.
-    notes.isAvailable = false
-    try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID()))
-    #expect(marks.names.count == 2)
-  }
-
-  @Test func `a note or mark that is too old is made new before a change is tried again`() async throws {
-    let (notes, marks) = (InMemoryChangeNotes(), InMemoryChangeMarks())
-    var limits = ChangeJournal.Limits()
-    limits.validity = .zero
-    let journal = ChangeJournal(notes, marks: marks, limits: limits, logger: .quiet)
-    let change = NotedChange(SnapshotID(), of: SnapshotID())
-    try await journal.prepare(change)
-    notes.age(by: limits.overdueNotes * 2)
-    try await journal.prepare(change)
-    #expect(try await journal.overdueNotes().isEmpty)
-    notes.isAvailable = false
-    try await journal.prepare(change)
-    let former = marks.names
-    try await journal.prepare(change)
-    #expect(marks.names.count == 1 && marks.names != former)
-  }
 }
 
-/// Marks in memory.
-private final class InMemoryChangeMarks: ChangeMarks {
-  private let state = Mutex<Set<String>>([])
-
-  var names: Set<String> { state.withLock { $0 } }
-
-  func create() async throws(StoreError) -> String {
-    let name = "\(SnapshotID())"
-    state.withLock { _ = $0.insert(name) }
-    return name
+extension FakeS3Server {
+  /// Lets the next record be written, which is not answered, and can't be read then.
+  fileprivate func loseNextRecord() {
+    let wasWritten = Atomic(false)
+    inject { call in
+      guard call.key.hasPrefix("records/") else { return nil }
+      if call.method == "PUT" {
+        wasWritten.store(true, ordering: .sequentiallyConsistent)
+        return .failedAfterwards
+      }
+      return wasWritten.load(ordering: .sequentiallyConsistent)
+        ? .refused(status: 500, code: "InternalError") : nil
+    }
   }
-
-  func remove(_ name: String) async throws(StoreError) { state.withLock { _ = $0.remove(name) } }
-
-  func overdue(_ age: Duration) async throws(StoreError) -> [String] { [] }
 }

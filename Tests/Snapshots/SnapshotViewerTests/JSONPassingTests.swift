@@ -50,11 +50,22 @@ struct JSONPassingTests {
     }
   }
 
-  @Test func `a match at the border of two pieces is found`() throws {
-    let rows = (0..<2500).map { "{\"id\":\($0),\"text\":\"------------------------------------needle\"}" }
-    let text = "[" + rows.joined(separator: ",") + "]"
-    let result = try #require(JSONSearch("needle")).hits(in: JSONView.of(text, spacing: 1 << 14), count: 10)
-    #expect(result.count == 2500)
+  /// The document is searched in pieces of 128 KiB.
+  @Test(arguments: [
+    (#""needle""#, "needle"), (#"{"NEEDLE":1}"#, "needle"), (#""n\u0065edle""#, "needle"),
+    (#""\u0078""#, "x"), (#""-\n-""#, "\n"), (#""日本""#, "日本"),
+  ])
+  func `a match at the border of two pieces is found`(value: String, query: String) throws {
+    let search = try #require(JSONSearch(query))
+    let row = "\"\(String(repeating: "-", count: 97))\","
+    for overlap in 0...value.utf8.count {
+      let start = (128 << 10) - overlap
+      let rows = String(repeating: row, count: (start - 1) / row.utf8.count)
+      let space = String(repeating: " ", count: start - 1 - rows.utf8.count)
+      let view = try JSONView.of("[\(rows)\(space)\(value),[1]]", spacing: 1 << 14)
+      let result = try search.hits(in: view, count: 10)
+      #expect(result.count == 1, "\(overlap) bytes before the border")
+    }
   }
 
   @Test(arguments: 0..<10 as Range<UInt64>, [16, 64])

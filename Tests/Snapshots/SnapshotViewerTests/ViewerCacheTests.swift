@@ -60,6 +60,15 @@ struct ViewerCacheTests {
     #expect(try view(1, in: cache).isNew)
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a file leaves the cache some time after its last use`() async throws {
+    var limits = ViewerCache.Limits()
+    limits.seconds = 0
+    let cache = ViewerCache(folder: folder.path, limits: limits)
+    _ = try view(0, in: cache)
+    while cache.count > 0 { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(try view(0, in: cache).isNew)
+  }
+
   @Test func `a large file is read while it is inflated, and not cached if it is damaged`() throws {
     let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
     let path = folder.file("large.zip").path

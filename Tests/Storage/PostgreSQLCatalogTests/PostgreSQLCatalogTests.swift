@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PostgreSQLCatalog
 import PostgreSQLClient
@@ -166,6 +167,98 @@ struct PostgreSQLCatalogTests {
       var query = CatalogQuery()
       query.text = "changed"
       #expect(try await all(query, of: other).count == 40)
+    }
+  }
+
+  @Test func `records that are removed or changed after the build has read them are not counted twice`()
+    async throws
+  {
+    try await withDatabase { configuration in
+      let (catalog, admin) = (try await open(configuration), PostgreSQLPool(configuration))
+      defer {
+        catalog.close()
+        admin.close()
+      }
+      var records = try (0..<40).map { try record(at: Double($0)) { $0.metadata = ["note": "first"] } }
+      try await catalog.insert(records)
+      // The build, and then the changes, wait for this lock. Its next lock, that of the first block, is behind theirs.
+      let (isHeld, isReleased) = (Signal(), DispatchSemaphore(value: 0))
+      let holder = Task {
+        try await admin.transaction { connection throws in
+          try connection.lockShared(PostgreSQLLockKey("catalog.changes"))
+          isHeld.fire()
+          isReleased.wait()
+        }
+      }
+      await isHeld.wait()
+      func wait(for count: Int) async throws {
+        while try await admin.perform({ connection throws in
+          try connection.query(
+            """
+            SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+            WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+            """)[0].int(0) < count
+        }) { await Task.yield() }
+      }
+      async let built: Void = complete(catalog)
+      try await wait(for: 1)
+      let removed = records.remove(at: 3)
+      async let removal: Void = catalog.remove(removed.id)
+      records[20].metadata = ["note": "second"]
+      let changed = records[20]
+      async let change: Void = catalog.insert(changed)
+      try await wait(for: 3)
+      isReleased.signal()
+      _ = try await (built, removal, change)
+      try await holder.value
+      #expect(try await all(of: catalog) == newestFirst(records))
+      for text in ["first", "second"] {
+        var query = CatalogQuery()
+        query.text = text
+        let expected = records.filter { $0.metadata == ["note": text] }
+        #expect(try await all(query, of: catalog) == newestFirst(expected))
+      }
+    }
+  }
+
+  @Test func `an index is built from the start after an attempt that ended in the middle`() async throws {
+    try await withDatabase { configuration in
+      let (catalog, admin) = (try await open(configuration), PostgreSQLPool(configuration))
+      defer {
+        catalog.close()
+        admin.close()
+      }
+      let records = try (0..<40).map { try record(at: Double($0)) }
+      try await catalog.insert(records)
+      // What such an attempt leaves.
+      try await admin.perform {
+        try $0.execute(
+          """
+          SET search_path = snapshot_catalog_1;
+          UPDATE state SET phase = 1;
+          INSERT INTO day VALUES (0, 8, 8);
+          INSERT INTO posting VALUES ('|', 1, NULL);
+          CREATE TABLE built (LIKE posting);
+          INSERT INTO built VALUES ('|', 1, NULL)
+          """)
+      }
+      try await complete(catalog)
+      #expect(try await all(of: catalog) == newestFirst(records))
+    }
+  }
+
+  @Test func `a removed record does not return after many others were packed`() async throws {
+    try await withDatabase { configuration in
+      let catalog = try await open(configuration)
+      defer { catalog.close() }
+      try await complete(catalog)
+      let removed = try record(at: 1)
+      try await catalog.insert(removed)
+      try await catalog.remove(removed.id)
+      let records = try (0..<40).map { try record(at: Double($0)) }
+      for record in records { try await catalog.insert(record) }
+      try await catalog.insert(removed)
+      #expect(try await all(of: catalog) == newestFirst(records))
     }
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PostgreSQLClient
 import PostgreSQLTesting
@@ -27,6 +28,56 @@ struct PostgreSQLPoolTests {
         return try await group.reduce(into: Set()) { $0.insert($1) }
       }
       #expect((1...3).contains(processes.count))
+    }
+  }
+
+  @Test func `a caller that waited too long for a connection fails`() async throws {
+    try await withDatabase { configuration in
+      let pool = pool(configuration) {
+        $0.connections = 1
+        $0.waitTimeout = .zero
+      }
+      defer { pool.close() }
+      let (isHeld, isReleased) = (Signal(), DispatchSemaphore(value: 0))
+      let holder = Task {
+        try await pool.perform { _ in
+          isHeld.fire()
+          isReleased.wait()
+        }
+      }
+      await isHeld.wait()
+      // Both wait when their tasks have suspended for the first time.
+      let late = (0..<2).map { _ in Task.immediate { try await pool.perform { try $0.execute("SELECT 1") } } }
+      isReleased.signal()
+      try await holder.value
+      for caller in late {
+        await #expect(throws: PostgreSQLError.busy) { try await caller.value }
+      }
+      try await pool.perform { try $0.execute("SELECT 1") }
+    }
+  }
+
+  @Test func `callers that wait are limited in number, and fail when the pool is closed`() async throws {
+    try await withDatabase { configuration in
+      let pool = pool(configuration) { $0.connections = 1 }
+      let (isHeld, isReleased) = (Signal(), DispatchSemaphore(value: 0))
+      let holder = Task {
+        try await pool.perform { _ in
+          isHeld.fire()
+          isReleased.wait()
+        }
+      }
+      await isHeld.wait()
+      let waiting = (0..<PostgreSQLLimits.waiting).map { _ in
+        Task.immediate { try await pool.perform { try $0.execute("SELECT 1") } }
+      }
+      await #expect(throws: PostgreSQLError.busy) { try await pool.perform { try $0.execute("SELECT 1") } }
+      pool.close()
+      for caller in waiting {
+        await #expect(throws: PostgreSQLError.unavailable("The pool is closed.")) { try await caller.value }
+      }
+      isReleased.signal()
+      try await holder.value
     }
   }
 

@@ -41,8 +41,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [FakeS3Server.Fault.failedAfterwards, .brokenAfterwards])
-  func `a conditional write that was executed without an answer is undecided, and not repeated`(
+  @Test(arguments: [FakeS3Server.Fault.failedAfterwards, .delayed, .brokenAfterwards])
+  func `a conditional write whose outcome is unknown is undecided, and not repeated`(
     fault: FakeS3Server.Fault
   ) async throws {
     try await withFakeS3 { server in
@@ -54,8 +54,32 @@ import Testing
         Issue.record("decided")
         return
       }
-      #expect(server["a"] == Data("1".utf8))
-      #expect(server.calls.count - before <= 2)
+      let calls = server.calls.count - before
+      // The transport itself sends a request again if a connection breaks that was used before.
+      #expect(fault == .brokenAfterwards ? calls <= 2 : calls == 1)
+      let written = fault == .delayed ? nil : Data("1".utf8)
+      #expect(server["a"] == written)
+    }
+  }
+
+  @Test func `a conflict with another conditional write that persists is undecided`() async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      let writer = try await S3ConditionalWriter.proving(client, scratch: "proof")
+      let version = try await client.put("a", S3Body(Data("1".utf8)))
+      let refusal = S3Refusal(
+        status: 409, code: "ConditionalRequestConflict", message: "for the test", requestID: "fake")
+      for write in [
+        { try await writer.create("b", Data("2".utf8)) },
+        { try await writer.replace("a", Data("2".utf8), version: version) },
+      ] {
+        let before = server.calls.count
+        server.fail(times: 5, .refused(status: 409, code: refusal.code))
+        let outcome = try await write()
+        #expect(outcome == .undecided(.refused(refusal)))
+        #expect(server.calls.count - before == 5)
+      }
+      #expect(server["a"] == Data("1".utf8) && server["b"] == nil)
     }
   }
 
@@ -72,6 +96,16 @@ import Testing
         return
       }
       #expect(server["a"] == Data("1".utf8))
+    }
+  }
+
+  @Test func `an object that is gone already counts as deleted`() async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      server.fail(times: 1, .refused(status: 404, code: "NoSuchKey"))
+      try await client.delete("a")
+      server.fail(times: 1, .refused(status: 403, code: "AccessDenied"))
+      #expect(await failure { try await client.delete("a") }?.status == 403)
     }
   }
 
@@ -184,6 +218,27 @@ import Testing
     }
   }
 
+  @Test(arguments: [(500, "InternalError"), (404, "NoSuchUpload")])
+  func `an object of another length is not taken for the one that was made of parts`(
+    status: Int, code: String
+  ) async throws {
+    try await withFakeS3 { server in
+      let client = try S3Client.of(server)
+      let upload = try await client.beginMultipart("a")
+      let part = try await client.uploadPart(1, of: upload, S3Body(Data("parts".utf8)))
+      server.inject { $0.method == "POST" ? .refused(status: status, code: code) : nil }
+      func assemble() async throws { try await client.assemble(upload, parts: [part], size: 5) }
+      #expect(await failure { try await assemble() }?.status == 404)
+      server["a"] = Data("older".utf8) + Data("s".utf8)
+      #expect(await failure { try await assemble() }?.code == code)
+      // It was made before, and the answer was lost.
+      server["a"] = Data("parts".utf8)
+      try await assemble()
+      server.inject { $0.method == "POST" ? .refused(status: 403, code: "AccessDenied") : nil }
+      #expect(await failure { try await assemble() }?.code == "AccessDenied")
+    }
+  }
+
   @Test func `an upload in parts that fails is aborted`() async throws {
     try await withFakeS3 { server in
       let folder = try TemporaryFolder()
@@ -234,6 +289,8 @@ import Testing
     "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n<A><B/><",
     "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<A/>",
     "HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n<!DOCTYPE x [<!ENTITY a>]>",
+    "HTTP/1.1 200 OK\r\nContent-Length: 68\r\n\r\n"
+      + "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
   ])
   func `a list that is not one of S3 is malformed`(response: String) async throws {
     let server = try ScriptedServer { connection in
@@ -255,6 +312,26 @@ import Testing
     }
     let client = try makeClient(server.port)
     #expect(await failure { _ = try await client.get("a", limit: 1) } == S3Refusal(status: 403))
+  }
+
+  @Test(arguments: [
+    ("206 Partial Content", ["Content-Range: bytes 6-10/20"]), ("206 Partial Content", []),
+    ("206 Partial Content", ["Content-Range: bytes */20"]), ("200 OK", ["Content-Range: bytes 5-9/20"]),
+    ("200 OK", []),
+  ])
+  func `an answer with another range than was asked for is malformed`(
+    status: String, fields: [String]
+  ) async throws {
+    let server = try ScriptedServer { connection in
+      try connection.readRequest()
+      try connection.respond(status, fields + ["ETag: \"1\""], body: Array("56789".utf8))
+    }
+    let client = try makeClient(server.port)
+    await #expect {
+      _ = try await client.get("a", range: 5..<10)
+    } throws: {
+      if case .malformedAnswer = $0 as? S3Error { true } else { false }
+    }
   }
 
   @Test func `an object that is longer than allowed is not read`() async throws {

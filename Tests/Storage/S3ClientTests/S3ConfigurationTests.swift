@@ -1,4 +1,5 @@
 import Foundation
+import SystemIO
 import TestSupport
 import Testing
 
@@ -80,6 +81,33 @@ import Testing
       "\u{FEFF}[b]\r\naws_access_key_id = two\r\naws_secret_access_key = 'x'\r\naws_session_token = y\r\n")
     #expect(try await source.present == S3Credentials(accessKey: "two", secretKey: "x", sessionToken: "y"))
     try FileManager.default.removeItem(atPath: path)
+    #expect(try await source.present.accessKey == "two")
+  }
+
+  @Test(arguments: [true, false])
+  func `a file with credentials that is replaced by one of the same size is read again`(
+    isSameFile: Bool
+  ) async throws {
+    let folder = try TemporaryFolder()
+    func write(_ key: String, to name: String) throws {
+      try folder.write(
+        Data("[default]\naws_access_key_id = \(key)\naws_secret_access_key = x\n".utf8), to: name)
+    }
+    let path = folder.file("credentials").path
+    let source = CredentialSource.file(CredentialsFile(path: path))
+    try write("one", to: "credentials")
+    #expect(try await source.present.accessKey == "one")
+    let time = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate]
+    let written = try #require(time as? Date)
+    if isSameFile {
+      try write("two", to: "credentials")
+      try FileManager.default.setAttributes([.modificationDate: written + 1], ofItemAtPath: path)
+    } else {
+      try write("two", to: "other")
+      try FileManager.default.setAttributes(
+        [.modificationDate: written], ofItemAtPath: folder.file("other").path)
+      try Folder.replace(path, with: folder.file("other").path)
+    }
     #expect(try await source.present.accessKey == "two")
   }
 

@@ -28,15 +28,7 @@ import Testing
   }
 
   /// The number of the process's descriptors that refer to the sample's bytes, under any name.
-  private func openDescriptors() throws -> Int {
-    let folder = "/proc/self/fd"
-    return try FileManager.default.contentsOfDirectory(atPath: folder).count { name in
-      var target = [UInt8](repeating: 0, count: 4096)
-      let count = readlink("\(folder)/\(name)", &target, target.count)
-      return count > 0
-        && String(decoding: target[..<count], as: UTF8.self).contains("/\(sample.id).")
-    }
-  }
+  private func openDescriptors() throws -> Int { try Descriptors.count(of: "/\(sample.id).") }
 
   @Test func `a deleted bundle is closed`() async throws {
     let store = try await makeStore()

@@ -139,7 +139,7 @@ import Testing
 }
 
 extension FakeS3Server.Call {
-  fileprivate var isOfBytes: Bool { method == "GET" && key.hasPrefix("bytes/") }
+  var isOfBytes: Bool { method == "GET" && key.hasPrefix("bytes/") }
 }
 
 extension Node {

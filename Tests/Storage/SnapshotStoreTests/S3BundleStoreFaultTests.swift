@@ -5,6 +5,7 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
+import Synchronization
 import Testing
 
 /// Every request of an operation fails once, in every way: the operation then succeeds or fails as a whole, and can be
@@ -97,6 +98,113 @@ import Testing
       #expect(number > 2)
       try await node.store.sweep()
       #expect(server.keys.count == number)
+      await node.store.close()
+    }
+  }
+
+  @Test func `the bytes of a bundle remain if it is unknown whether it was published`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server)
+      let sample = SampleBundle()
+      // The record is written, which is not answered, and can't be read then.
+      let wasWritten = FaultFlag()
+      server.inject { call in
+        guard call.key.hasPrefix("records/") else { return nil }
+        if call.method == "PUT" {
+          wasWritten.raise()
+          return .failedAfterwards
+        }
+        return wasWritten.isRaised ? .refused(status: 500, code: "InternalError") : nil
+      }
+      #expect(await failure { try await node.store.upload(sample) } == "unavailable")
+      server.inject(nil)
+      #expect(try await node.store.open(sample.id).contents == sample.bytes)
+      await node.store.close()
+    }
+  }
+
+  @Test func `a writer whose answer was lost recognizes its change after many others`() async throws {
+    try await withFakeS3 { server in
+      let other = try await Node(server)
+      let sample = SampleBundle()
+      try await other.store.upload(sample)
+      func comment(_ text: String) -> RecordChange {
+        RecordChange(comment: SnapshotComment(text, writtenAt: Date()))
+      }
+      let others = (0..<15).map { comment("\($0)") }
+      // The writer pauses before it reads again.
+      let duringPause = Mutex<(@Sendable () async throws -> Void)?>(nil)
+      let client = try S3Client.of(
+        server, environment: S3Environment(sleep: { _ in try await duringPause.withLock { $0.take() }?() }))
+      let node = try await Node(client)
+      duringPause.withLock { pause in
+        pause = { for change in others { try await other.store.change(change, of: sample.id) } }
+      }
+      let isHit = server.fail(after: 0, .failedAfterwards) { $0.isConditional }
+      try await node.store.change(comment("own"), of: sample.id)
+      #expect(isHit.isRaised)
+      let texts = try await node.store.record(sample.id).comments?.map(\.text)
+      #expect(texts == ["own"] + (0..<15).map(String.init))
+      for node in [node, other] { await node.store.close() }
+    }
+  }
+
+  @Test func `an upload is published although its conditional write conflicts for a while`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server, attempts: 1)
+      let sample = SampleBundle()
+      let left = Mutex(7)
+      server.inject { call in
+        guard call.isConditional else { return nil }
+        return left.withLock { left in
+          left -= 1
+          return left < 0 ? nil : .refused(status: 409, code: "ConditionalRequestConflict")
+        }
+      }
+      try await node.store.upload(sample)
+      left.withLock { $0 = 7 }
+      #expect(try await node.store.change(RecordChange(isPinned: true), of: sample.id).isPinned)
+      server.inject { $0.isConditional ? .refused(status: 409, code: "ConditionalRequestConflict") : nil }
+      #expect(await failure { try await node.store.delete(sample.id) } == "unavailable")
+      server.inject(nil)
+      #expect(try await node.store.open(sample.id).contents == sample.bytes)
+      await node.store.close()
+    }
+  }
+
+  @Test func `the note of a change that another server has made instead is removed`() async throws {
+    try await withFakeS3 { server in
+      let notes = InMemoryChangeNotes()
+      let other = try await Node(server)
+      let sample = SampleBundle()
+      try await other.store.upload(sample)
+      let duringPause = Mutex<(@Sendable () async throws -> Void)?>(nil)
+      let client = try S3Client.of(
+        server, environment: S3Environment(sleep: { _ in try await duringPause.withLock { $0.take() }?() }))
+      let node = try await Node(client) { $0.notes = notes }
+      duringPause.withLock { pause in
+        pause = { try await other.store.change(RecordChange(isPinned: true), of: sample.id) }
+      }
+      let isHit = server.fail(after: 0, .refused(status: 500, code: "InternalError")) { $0.isConditional }
+      #expect(try await node.store.change(RecordChange(isPinned: true), of: sample.id).isPinned)
+      #expect(isHit.isRaised && notes.all.count == 1)
+      try await node.store.journal?.flush()
+      #expect(notes.all.isEmpty)
+      for node in [node, other] { await node.store.close() }
+    }
+  }
+
+  @Test func `a bundle that could not be read can be read later`() async throws {
+    try await withFakeS3 { server in
+      let node = try await Node(server, attempts: 1)
+      let sample = SampleBundle()
+      try await node.store.upload(sample)
+      for _ in 0..<2 {
+        let isHit = server.fail(after: 0, .refused(status: 500, code: "InternalError")) { $0.isOfBytes }
+        #expect(await failure { _ = try await node.store.open(sample.id) } == "unavailable")
+        #expect(isHit.isRaised)
+      }
+      #expect(try await node.store.open(sample.id).contents == sample.bytes)
       await node.store.close()
     }
   }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import S3Client
@@ -10,6 +11,7 @@ import Synchronization
 import SystemIO
 import TestSupport
 import Testing
+import ZipArchive
 
 /// What ``S3BundleStore`` does besides the guarantees of every store: several servers, the objects, and the cache.
 @Suite struct S3BundleStoreTests {
@@ -239,6 +241,66 @@ import Testing
         await failure { _ = try await node.store.open(sample.id) } == (quality == .intact ? nil : "damaged"))
     }
   }
+
+  @Test func `a bundle that is set aside while its checksums are verified remains so`() async throws {
+    try await withFakeS3 { server in
+      let isSetAside = DispatchSemaphore(value: 0)
+      let verified = Mutex(0)
+      let node = try await Node(server) {
+        $0.validator.validate = { zip, depth throws(BundleError) in
+          if depth == .full { isSetAside.wait() }
+          return try SampleBundle.validate(zip, depth)
+        }
+        $0.onVerification = { _ in verified.withLock { $0 += 1 } }
+      }
+      let sample = SampleBundle()
+      #expect(try await node.store.upload(sample, expected: true).record.verified == .pending)
+      try await node.store.setAside(sample.id)
+      isSetAside.signal()
+      await node.store.close()
+      #expect(try await node.store.record(sample.id).verified == .damaged)
+      #expect(verified.withLock { $0 } == 0)
+    }
+  }
+
+  @Test func `a bundle that can't be verified, or exceeds a lowered limit, is not damaged`() async throws {
+    try await withFakeS3 { server in
+      let limit = BundleError.archive(ZipError(.limit(.entries)))
+      for error in [limit, .system(SystemError(operation: "pread", code: 5))] {
+        let verified = Mutex(0)
+        let node = try await Node(server) {
+          $0.validator.validate = { zip, depth throws(BundleError) in
+            if depth == .full { throw error }
+            return try SampleBundle.validate(zip, depth)
+          }
+          $0.onVerification = { _ in verified.withLock { $0 += 1 } }
+        }
+        let sample = SampleBundle()
+        try await node.store.upload(sample, expected: true)
+        await node.store.close()
+        #expect(try await node.store.record(sample.id).verified == .pending)
+        #expect(verified.withLock { $0 } == 0)
+      }
+    }
+  }
+
+  #if os(Linux)
+    @Test func `the local copy of a bundle leaves the disk when the bundle is deleted`() async throws {
+      try await withFakeS3 { server in
+        var folder = ""
+        let node = try await Node(server) { folder = $0.folder }
+        let samples = [SampleBundle(), SampleBundle()]
+        for sample in samples {
+          try await node.store.upload(sample)
+          _ = try await node.store.open(sample.id)
+        }
+        #expect(try Descriptors.count(of: folder, ".download") == 2)
+        try await node.store.delete(samples[0].id)
+        #expect(try Descriptors.count(of: folder, ".download") == 1)
+        await node.store.close()
+      }
+    }
+  #endif
 
   @Test func `the sweep removes old bytes that no record names, and nothing else`() async throws {
     try await withFakeS3 { server in

@@ -6,10 +6,12 @@ import Logging
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
+import StoreTesting
 import Synchronization
 import TestSupport
 
-/// The API over stores in memory, with access control by tokens in a temporary folder.
+/// The API over stores in memory or `shared`, with access control by tokens in a temporary folder.
 struct GuardedAPI {
   let api: TestAPI
   let access: AccessPolicy
@@ -19,6 +21,7 @@ struct GuardedAPI {
   private let temporary: TemporaryFolder
 
   init(
+    over shared: (storage: ServerStorage, catalog: InMemoryCatalog)? = nil,
     limits: ServiceLimits = ServiceLimits(), observation: Observation = Observation(),
     _ configure: (inout AccessPolicy.Configuration) -> Void = { _ in }
   ) throws {
@@ -31,7 +34,7 @@ struct GuardedAPI {
     configure(&configuration)
     let log = CapturedLog()
     access = try AccessPolicy(configuration, logger: Logger(label: "test") { _ in log })
-    api = TestAPI(limits: limits, access: access, observation: observation)
+    api = TestAPI(over: shared, limits: limits, access: access, observation: observation)
   }
 
   /// Creates a token, and returns the fields of a request that uses it.
@@ -42,6 +45,12 @@ struct GuardedAPI {
       scopes: Set(scopes), limits: limits, rate: rate, expiresAt: expiresAt)
     let (token, secret) = try tokens.create(request, now: clock.now)
     return (token.id, Self.bearer(secret))
+  }
+
+  /// Makes the last change of the tokens so old that they are not read again for each request.
+  func settleTokens() throws {
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date() - 60], ofItemAtPath: storage + "/tokens")
   }
 
   static func bearer(_ secret: String) -> HTTPFields { [.authorization: "Bearer \(secret)"] }

@@ -4,6 +4,8 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotServer
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import AccessControl
@@ -45,6 +47,38 @@ import Testing
     #expect(table.count <= 8)
     #expect(table.take(-1, slow, at: .seconds(20_000)).isAllowed)
     #expect(table.count == 1)
+  }
+
+  @Test func `what was taken from a bucket is reported once, and again if the report was lost`() throws {
+    let table = BucketTable<String>(capacity: 8)
+    let allowance = Allowance(amount: 100, seconds: 1_000_000)
+    func take(_ amount: Int) -> Int { table.take("a", allowance, amount, at: .zero).remaining }
+    #expect(take(10) == 90)
+    #expect(take(20) == 70)
+    #expect(!table.take("a", allowance, 71, at: .zero).isAllowed)
+    let uses = table.takeUses()
+    #expect(uses.map(\.key) == ["a"])
+    #expect(uses.map(\.amount) == [30], "what was refused was not taken")
+    #expect(table.takeUses().isEmpty)
+    #expect(take(1) == 69)
+    table.putBack(uses)
+    let again = table.takeUses()
+    #expect(again.map(\.amount) == [31])
+    // What is taken while the report is on its way is still missing in its answer.
+    #expect(take(5) == 64)
+    table.set(40, of: again[0], at: .zero)
+    #expect(take(0) == 35)
+    #expect(table.takeUses().map(\.amount) == [5])
+    // A bucket from which nothing could be taken is reported, so that its level is compared with that of other servers.
+    table.set(-1, of: again[0], at: .zero)
+    #expect(!table.take("a", allowance, 1, at: .zero).isAllowed)
+    #expect(table.takeUses().map(\.amount) == [0])
+    // A report about another allowance changes nothing.
+    #expect(try table.take("a", rate("1/h").allowance, at: .zero).isAllowed)
+    table.putBack(again)
+    table.set(100, of: again[0], at: .zero)
+    #expect(table.takeUses().map(\.amount) == [1])
+    #expect(try !table.take("a", rate("1/h").allowance, at: .zero).isAllowed)
   }
 
   @Test func `a changed limit starts with a new bucket`() throws {
@@ -114,6 +148,21 @@ import Testing
     #expect(
       try await addresses.api.send(.get, "/healthz", peer: "192.0.2.1:1").status == 200,
       "what is open to all is not counted")
+  }
+
+  @Test func `requests with a valid token count for their address, also while the tokens do not change`()
+    async throws
+  {
+    let limit = try rate("3/min")
+    let guarded = try GuardedAPI { $0.rates.address = limit }
+    let token = try guarded.token(.read)
+    try guarded.settleTokens()
+    func ask(_ peer: String) async throws -> Int {
+      try await guarded.api.send(.get, "/v1/snapshots", token.fields, peer: peer).status
+    }
+    for _ in 0..<3 { #expect(try await ask("192.0.2.1:1") == 200) }
+    #expect(try await ask("192.0.2.1:2") == 429)
+    #expect(try await ask("192.0.2.2:1") == 200)
   }
 
   @Test(arguments: [true, false]) func `a quota of bytes is enforced for tokens and for addresses`(
@@ -213,9 +262,16 @@ import Testing
     limits.waiting = 3
     let gate = AsyncStream.makeStream(of: Void.self)
     let asleep = AsyncStream.makeStream(of: Void.self)
+    // Who should not be delayed does not wait.
+    let expected = Mutex(0)
     let clock = AccessClock(
       elapsed: { .zero },
       sleep: { _ in
+        let isExpected = expected.withLock { count in
+          count -= 1
+          return count >= 0
+        }
+        guard isExpected else { return }
         asleep.continuation.yield()
         for await _ in gate.stream {}
       })
@@ -225,16 +281,41 @@ import Testing
     try await withThrowingTaskGroup(of: Int?.self) { group in
       var sleepers = asleep.stream.makeAsyncIterator()
       for address in ["a", "a", "b"] {
+        if address == "b" { #expect(try await failedLogins.wait("a") == 5, "two wait from there") }
+        expected.withLock { $0 = 1 }
         group.addTask { try await failedLogins.wait(address) }
         await sleepers.next()
       }
-      #expect(try await failedLogins.wait("a") == 5)
       #expect(try await failedLogins.wait("b") == 5, "three wait in all")
       #expect(try await failedLogins.wait("c") == nil)
       gate.continuation.finish()
       for try await seconds in group { #expect(seconds == nil) }
     }
     #expect(try await failedLogins.wait("a") == nil)
+  }
+
+  @Test func `an address whose responses are delayed is not forgotten`() async throws {
+    var limits = FailedLoginThrottle.Limits()
+    (limits.free, limits.waiting, limits.addresses) = (1, 1, 8)
+    let (isAsleep, gate) = (Signal(), Signal())
+    let clock = AccessClock(
+      elapsed: { .zero },
+      sleep: { _ in
+        isAsleep.fire()
+        await gate.wait()
+      })
+    let failedLogins = FailedLoginThrottle(limits, clock: clock)
+    #expect(try await failedLogins.wait("a") == nil)
+    let delayed = Task { try await failedLogins.wait("a") }
+    await isAsleep.wait()
+    // Others that fail more often are refused at once, and can be forgotten.
+    for number in 0..<100 {
+      for expected in [nil, 5, 5, 5] { #expect(try await failedLogins.wait("\(number)") == expected) }
+    }
+    #expect(try await failedLogins.wait("a") == 5)
+    gate.fire()
+    #expect(try await delayed.value == nil)
+    #expect(try await failedLogins.wait("a") == nil, "no response is delayed any more")
   }
 
   @Test func `the number of remembered addresses is limited`() async throws {

@@ -14,15 +14,19 @@ import Testing
 @Suite struct SharedQuotaTests {
   /// Counters in memory, which do not refill.
   private final class Counters: SharedQuotas {
-    private let state = Mutex<(used: [String: Int], isAvailable: Bool)>(([:], true))
+    private let state = Mutex<(used: [String: Int], isAvailable: Bool, failures: Int)>(([:], true, 0))
 
     var used: [String: Int] { state.withLock { $0.used } }
+    var failures: Int { state.withLock { $0.failures } }
 
     func setAvailable(_ isAvailable: Bool) { state.withLock { $0.isAvailable = isAvailable } }
 
     func count(_ uses: [QuotaUse]) async throws -> [Double] {
       try state.withLock { state in
-        guard state.isAvailable else { throw PostgreSQLError.timeout }
+        guard state.isAvailable else {
+          state.failures += 1
+          throw PostgreSQLError.timeout
+        }
         return uses.map { use in
           state.used[use.key, default: 0] += use.bytes
           return Double(use.limit - (state.used[use.key] ?? 0))
@@ -39,24 +43,35 @@ import Testing
     await watch.value
   }
 
-  @Test func `what one server received counts on another, and after the counters were away`() async throws {
+  @Test(arguments: [true, false])
+  func `what one server received counts on another, and after the counters were away`(
+    isOfToken: Bool
+  ) async throws {
     let counters = Counters()
     let bundle = try SampleBundle()
     let size = bundle.bytes.count
     let quota = try #require(UploadQuota(bytes: 3 * size + size / 2, seconds: 1_000_000))
-    let one = try GuardedAPI { ($0.sharedQuotas, $0.rates.tokenQuota) = (counters, quota) }
+    let keyPath = isOfToken ? \AccessRates.tokenQuota : \.addressQuota
+    let one = try GuardedAPI {
+      $0.sharedQuotas = counters
+      $0.rates[keyPath: keyPath] = quota
+    }
     let storage = one.storage
     let other = try GuardedAPI {
-      ($0.sharedQuotas, $0.rates.tokenQuota, $0.storage) = (counters, quota, storage)
+      ($0.sharedQuotas, $0.storage) = (counters, storage)
+      $0.rates[keyPath: keyPath] = quota
     }
     let token = try one.token(.attach)
-    let key = "token/\(token.id)"
+    let key = isOfToken ? "token/\(token.id)" : "address/127.0.0.1"
     counters.setAvailable(false)
-    for text in ["1", "2"] { #expect(try await one.attach(SampleBundle(text), token.fields).status == 201) }
+    let bundles = try ["1", "2"].map { try SampleBundle($0) }
+    for bundle in bundles { #expect(try await one.attach(bundle, token.fields).status == 201) }
+    try await watch(one) { counters.failures > 1 }
     #expect(counters.used.isEmpty)
     counters.setAvailable(true)
-    try await watch(one) { counters.used[key] ?? 0 > size }
+    try await watch(one) { counters.used[key] ?? 0 > 0 }
     let before = try #require(counters.used[key])
+    #expect(before == bundles.reduce(0) { $0 + $1.bytes.count })
     // The other server learns of it with its first bytes.
     #expect(try await other.attach(SampleBundle("3"), token.fields).status == 201)
     try await watch(other) { counters.used[key] ?? 0 > before }

@@ -1,10 +1,14 @@
 import AccessControl
+import FileStore
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
 import SnapshotServer
+import SnapshotStore
+import StoreTesting
+import TestSupport
 import Testing
 
 /// The snapshots that each token can see.
@@ -19,9 +23,10 @@ import Testing
   }
 
   /// Requests about a snapshot get the same responses as for one that never existed.
-  private func expectUnseen(_ method: HTTPRequest.Method, _ suffix: String, _ fields: HTTPFields) async throws
-  {
-    let never = SnapshotID()
+  private func expectUnseen(
+    _ method: HTTPRequest.Method, _ suffix: String, _ fields: HTTPFields, in other: GuardedAPI? = nil
+  ) async throws {
+    let (guarded, never) = (other ?? guarded, SnapshotID())
     let answer = try await guarded.api.send(method, path + suffix, fields)
     let absent = try await guarded.api.send(method, "/v1/snapshots/\(never)" + suffix, fields)
     #expect(answer.status == 404)
@@ -139,6 +144,25 @@ import Testing
       case .withoutReading: try guarded.token(.attach).fields
       }
     }
+  }
+
+  /// A store in a folder has at hand what was read recently.
+  @Test(arguments: Stranger.allCases)
+  func `what another caller has just read remains hidden`(stranger: Stranger) async throws {
+    let (folder, catalog) = (try TemporaryFolder(), InMemoryCatalog())
+    let store = try await FileBundleStore.open(
+      .init(path: folder.path + "/storage", reserve: 0), logger: .quiet)
+    let guarded = try GuardedAPI(over: (ServerStorage(store, catalog: catalog), catalog))
+    let (admin, token) = (try guarded.token(.admin).fields, try stranger.token(guarded))
+    try await guarded.attach(bundle, admin)
+    let suffixes = stranger == .withoutReading ? [""] : ["", ".zip"]
+    for method in [HTTPRequest.Method.get, .head] {
+      for suffix in suffixes {
+        for _ in 0..<2 { #expect(try await guarded.api.send(method, path + suffix, admin).status == 200) }
+        try await expectUnseen(method, suffix, token, in: guarded)
+      }
+    }
+    await store.close()
   }
 
   /// The responses to every way to attach under `id`, by the conditions in the request.
