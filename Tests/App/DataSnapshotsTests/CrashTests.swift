@@ -81,9 +81,8 @@ struct CrashTests {
       configuration.policies["h"] = .init(retention: .history(limit: 9))
       // The writer of the files stays in the event that the first of them can't be written.
       configuration.onEvent = { _ in while true { pause() } }
-      FileManager.default.createFile(atPath: folder + "-", contents: nil)
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      FileManager.default.createFile(atPath: folder + "/recordings", contents: nil)
+      _ = FileManager.default.createFile(atPath: folder + "/recordings", contents: nil)
       let mode = SnapshotMode(folder: URL(filePath: folder), configuration: configuration)
       mode.state = .recording
       for (text, identifier) in [("one", "a"), ("two", "h"), ("three", "h")] {

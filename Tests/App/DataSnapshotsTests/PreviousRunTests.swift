@@ -24,7 +24,7 @@ struct PreviousRunTests {
     let zip = app.temporary.file("\(run).zip")
     let packed = try await mode.makeSnapshot(of: run, to: zip)
     let folder = app.temporary.file("\(SnapshotID())")
-    try SnapshotBundle.unpack(zip: zip, into: folder)
+    _ = try SnapshotBundle.unpack(zip: zip, into: folder)
     return try Dictionary(
       uniqueKeysWithValues: packed.manifest.recordings.map { recording in
         (

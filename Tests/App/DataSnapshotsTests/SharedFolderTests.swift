@@ -90,7 +90,7 @@ struct SharedFolderTests {
               for call in 0..<2000 {
                 _ = mode.process(data: data, uniqueIdentifier: "\(writer) \(call % 200)")
               }
-              mode.closeSynchronously()
+              await mode.close()
             }
           }
         }

@@ -63,7 +63,7 @@ struct ViewerCacheTests {
   @Test(.timeLimit(.minutes(1))) func `a file leaves the cache some time after its last use`() async throws {
     var limits = ViewerCache.Limits()
     limits.seconds = 0
-    let cache = ViewerCache(folder: folder.path, limits: limits)
+    let cache = ViewerCache(CopySpace(folder: folder.path), limits: limits)
     _ = try view(0, in: cache)
     while cache.count > 0 { try await Task.sleep(for: .milliseconds(20)) }
     #expect(try view(0, in: cache).isNew)

@@ -87,7 +87,8 @@ struct BackupFolder: Sendable {
   }
 
   func write(_ index: FileIndex) throws(SystemError) {
-    try DurableFile.replace("\(indexFolder)/\(FileIndex.name)", with: index.bytes)
+    let folder = try OpenFolder(root).makeFolder(at: Self.indexName)
+    try folder.replaceDurably(FileIndex.name, with: index.bytes)
   }
 
   /// The names of all indexes.
