@@ -313,7 +313,8 @@ struct SnapshotModeTests {
       #expect(try app.names(in: "recordings") == [])
     }
     #expect(try app.names(in: "recordings") == names)
-    for next in [mode, app.launch()] {
+    for isNext in [false, true] {
+      let next = isNext ? app.launch() : mode
       next.state = .replaying
       next.rewind()
       #expect(next.process("live", "latest") == "2")

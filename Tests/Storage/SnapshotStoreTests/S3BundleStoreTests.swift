@@ -32,7 +32,7 @@ import ZipArchive
       #expect(server.keys == [keys[1]])
       let tombstone = try #require(server[keys[1]])
       #expect(
-        String(decoding: tombstone, as: UTF8.self).wholeMatch(of: /\{"deleted":"[0-9a-f-]{36}"\}/) != nil)
+        String(decoding: tombstone, as: UTF8.self).wholeMatch(of: #/\{"deleted":"[0-9a-f-]{36}"\}/#) != nil)
       await node.store.close()
     }
   }

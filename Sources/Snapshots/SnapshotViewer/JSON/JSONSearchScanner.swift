@@ -28,12 +28,16 @@ struct JSONSearchScanner {
     hasShortEscapes = text.utf8.contains { $0 < 0x20 || #""\/"#.utf8.contains($0) }
   }
 
+  /// The number of bytes at the end of a piece that are searched again with the next one. An escape sequence begins with
+  /// two bytes.
+  private var overlap: Int { max(needle.count, 2) - 1 }
+
   /// The first place at or after `offset`, or `nil` if there is none. Offsets must not decrease.
   mutating func next(from offset: Int) throws(ViewerError) -> Int? {
     if let found, found >= offset { return found }
     var offset = offset
     while offset < bytes.size {
-      if offset < start || offset + needle.count > start + piece.count {
+      if offset < start || offset + overlap + 1 > start + piece.count {
         piece = try bytes.read(upTo: Self.pieceSize, at: offset)
         start = offset
       }
@@ -42,7 +46,7 @@ struct JSONSearchScanner {
         return found
       }
       // A place can begin in this piece and end in the next one.
-      let next = start + piece.count - max(needle.count, 2) + 1
+      let next = start + piece.count - overlap
       guard next > offset, start + piece.count < bytes.size else { return nil }
       offset = next
     }
