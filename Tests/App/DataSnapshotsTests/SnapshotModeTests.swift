@@ -339,10 +339,10 @@ struct SnapshotModeTests {
     mode.state = .recording
     _ = mode.process("1", "slow")
     await writing.isReached()
-    // Clearing waits for the writer. What arrives meanwhile waits too.
-    let clearing = Task.immediate { try await mode.clear() }
-    for identifier in ["a", "b"] { _ = mode.process("before", identifier) }
     writing.open()
+    await mode.flush()
+    for identifier in ["a", "b"] { _ = mode.process("before", identifier) }
+    let clearing = Task.immediate { try await mode.clear() }
     await removing.isReached()
     for identifier in ["b", "a"] { _ = mode.process("after \(identifier)", identifier) }
     removing.open()
