@@ -56,7 +56,9 @@ extension SnapshotMode {
   }
 
   /// ``activate(bundle:)`` for code that does not await.
-  /// - Parameter completion: called once, on any thread.
+  /// - Parameters:
+  ///   - zip: the bundle.
+  ///   - completion: called once, on any thread.
   public func activate(
     bundle zip: URL, completion: @escaping @Sendable (Result<Manifest, BundleError>) -> Void
   ) {

@@ -3,7 +3,11 @@ public import SnapshotFormat
 
 extension BugReporter {
   /// ``attach(report:note:fields:)`` for code that does not await.
-  /// - Parameter completion: called once, on any thread.
+  /// - Parameters:
+  ///   - report: the bug report.
+  ///   - note: what the user wrote, as plain text of at most 32 KiB in UTF-8.
+  ///   - fields: further descriptions by name, such as `severity`.
+  ///   - completion: called once, on any thread.
   public func attach(
     report: ReportID, note: String? = nil, fields: [String: String] = [:],
     completion: @escaping @Sendable (Result<SnapshotID, ReportingError>) -> Void

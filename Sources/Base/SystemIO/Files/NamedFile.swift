@@ -22,7 +22,9 @@ public enum NamedFile {
   }
 
   /// Returns all bytes of the file at `path`. Never waits for the writer of a pipe.
-  /// - Parameter limit: the most bytes that the file may have.
+  /// - Parameters:
+  ///   - path: the file, or a link to one.
+  ///   - limit: the most bytes that the file may have.
   public static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
     let file = try open(path)
     let bytes: [UInt8]

@@ -30,7 +30,10 @@ public struct ContainerTree: Sendable {
   }
 
   /// Lists the contents of `folder` recursively.
-  /// - Parameter isOfSnapshot: Whether the folder is that of a snapshot, so that names can be encoded (``PortableName``).
+  /// - Parameters:
+  ///   - folder: The folder.
+  ///   - limits: The limits of the contents.
+  ///   - isOfSnapshot: Whether the folder is that of a snapshot, so that names can be encoded (``PortableName``).
   public init(
     _ folder: OpenFolder, limits: ContainerLimits = .default, isOfSnapshot: Bool = false
   ) throws(AppDataError) {
