@@ -23,7 +23,7 @@ extension BugReporter {
 }
 
 extension SnapshotAPIClient {
-  /// ``fetch(_:to:progress:)`` for code that does not await.
+  /// Downloads the bundle of the snapshot that `reference` identifies, for code that does not await.
   /// - Parameters:
   ///   - reference: the snapshot's UUID, address or link.
   ///   - file: the location of the bundle. Its folder must exist.
