@@ -72,7 +72,7 @@ extension HTTPField.Name {
 }
 
 extension String {
-  /// The first `limit` characters of a text from elsewhere, on one line: characters that could imitate or hide other
+  /// The first `limit` characters of an untrusted text, on one line: characters that could imitate or hide other
   /// text (controls, line separators, directions of writing) are replaced by spaces.
   func shown(limit: Int) -> String {
     var result = ""

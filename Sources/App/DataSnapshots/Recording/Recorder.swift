@@ -145,7 +145,7 @@ final class Recorder: Sendable {
   private func prepare(_ item: RecordingStore.Item) {
     var ready = store.prepare(item)
     if let record = ready?.record {
-      // If it can't be appended, writing the file fails too or succeeds; either is reported there.
+      // Without the journal, the data survives a crash only when its own file is written. A failure of that is reported.
       do { ready?.segment = try journal.append(record) } catch {}
     }
     let isFirst = waiting.withLock { waiting in
