@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Pins, expiration, retention rules and damage, with the command.
-@Suite struct KeepingCommandTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct KeepingCommandTests {
   private let folder: TemporaryFolder
   private var storage: URL { folder.file("storage") }
 
