@@ -45,6 +45,8 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
   /// A name is not UTF-8.
   public var isUnusableName: Bool { code == EILSEQ }
+  /// The contents of a file are not what was written.
+  public var isDamage: Bool { code == EBADMSG }
   /// A symbolic link is in the way, where none is followed.
   public var isLink: Bool { code == ELOOP }
   /// The call would have had to wait.

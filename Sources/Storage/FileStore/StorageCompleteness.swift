@@ -7,7 +7,8 @@ package enum StorageCompleteness: Sendable, Hashable {
   /// No mark: a storage folder, or a copy that another program has made.
   case storage
   /// A backup, or the copy of a migration.
-  /// - Parameter isComplete: whether a run was ever completed. Then everything that was stored before it is there.
+  /// - Parameter isComplete: whether a run was ever completed, which a damaged mark does not say. Then everything that was
+  ///   stored before it is there.
   case backup(isComplete: Bool)
   /// The copy of a migration from an object store that is not complete.
   case migrating
@@ -21,10 +22,16 @@ package enum StorageCompleteness: Sendable, Hashable {
   package init(of path: String) throws(SystemError) {
     if try Folder.exists("\(path)/\(Self.restoreMark)") {
       self = .restoring
-    } else if let marker = try BackupFolder(path).readMarker() {
+      return
+    }
+    do throws(SystemError) {
+      guard let marker = try BackupFolder(path).readMarker() else {
+        self = .storage
+        return
+      }
       self = marker.origin == nil ? .backup(isComplete: marker.completeUntil != nil) : .migrating
-    } else {
-      self = .storage
+    } catch let error where error.isDamage {
+      self = .backup(isComplete: false)
     }
   }
 

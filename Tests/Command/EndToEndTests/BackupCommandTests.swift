@@ -145,21 +145,24 @@ import Testing
     ])
     try #require(upload.status == 0)
     try #require(try await Product.run(["backup", backup, "--storage", storage]).status == 0)
-    for start in [#"{"format":1,"bundles":0,"bytes":0}"#, nil] {
-      // As a run leaves it that was killed.
-      if let start { try folder.write(Data(start.utf8), to: "backup/backup.json") }
+    for (name, mark) in [
+      ("killed", #"{"format":1,"bundles":0,"bytes":0}"#), ("damaged", "{"), ("again", nil),
+    ] {
+      if let mark { try folder.write(Data(mark.utf8), to: "backup/backup.json") }
       let served = try await Product.run(["serve", "--port", "0", "--storage", backup])
       #expect(served.status == 2 && served.errors.contains("is a backup"), "\(served.errors)")
-      let other = folder.file("other-\(start == nil)").path
+      let other = folder.file(name).path
       let refused = try await Product.run(["restore", backup, "--storage", other])
       #expect(refused.status == 2 && refused.errors.contains("--partial"), "\(refused.errors)")
       let partial = try await Product.run(["restore", backup, "--storage", other, "--partial"])
       #expect(partial.status == 0 && partial.errors.contains("Copied 1 bundles"), "\(partial.errors)")
     }
+    let repeated = try await Product.run(["backup", backup, "--storage", storage])
+    #expect(repeated.status == 2 && repeated.errors.contains("backup.json is damaged"), "\(repeated.errors)")
     let examined = try await Product.run(["doctor", "--storage", backup], folder: folder.url)
     #expect(examined.text.contains("is a backup, or the copy of a migration"), "\(examined.text)")
-    let interrupted = folder.file("other-true")
-    try folder.write(Data(), to: "other-true/incomplete-restore")
+    let interrupted = folder.file("again")
+    try folder.write(Data(), to: "again/incomplete-restore")
     for command in [["serve", "--port", "0"], ["scrub"], ["reindex"]] {
       let outcome = try await Product.run(command + ["--storage", interrupted.path])
       #expect(outcome.status == 2 && outcome.errors.contains("only in part"), "\(outcome.errors)")

@@ -12,15 +12,27 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.file(path).path)
   }
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `an interrupted pack leaves nothing`(signal: Int32) async throws {
+  /// Whether a bundle has been begun in the folder, or in that of an upload.
+  private func isPacking() throws -> Bool {
+    let folders = try names().contains("source.upload") ? ["", "source.upload"] : [""]
+    return try folders.contains { try names(in: $0).contains { $0.hasSuffix(".partial") } }
+  }
+
+  @Test(
+    arguments: [SIGINT, SIGTERM, SIGHUP],
+    [
+      ["pack", "source", "--output", "packed.zip"],
+      ["upload", "source", "--report", "BUG-1", "--server", "http://127.0.0.1:9", "--resume"],
+    ])
+  func `a command that is interrupted while it packs leaves nothing`(
+    signal: Int32, arguments: [String]
+  ) async throws {
     // A file without blocks takes no room, but packing it takes seconds.
     let large = try FileHandle(forWritingTo: folder.write(Data(), to: "source/large"))
     try large.truncate(atOffset: 1 << 30)
     try large.close()
-    let process = try ChildProcess(
-      Product.path, ["pack", "source", "--output", "packed.zip"], folder: folder.url)
-    while process.isRunning, try !names().contains(where: { $0.hasSuffix(".partial") }) { await Task.yield() }
+    let process = try ChildProcess(Product.path, arguments, folder: folder.url)
+    while process.isRunning, try !isPacking() { await Task.yield() }
     process.signal(signal)
     #expect(await process.waitForEnd() == signal)
     #expect(try names() == ["source"])

@@ -17,7 +17,13 @@ struct ResumedUpload {
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     folder = path + ".upload"
     state = URL(filePath: folder + "/upload.json")
-    do throws(SystemError) { try Folder.create(folder) } catch {
+    // Until it has the packed bundle, an interruption removes the folder.
+    defer { TemporaryPaths.forget(folder) }
+    do throws(SystemError) {
+      if try !Folder.exists(folder) {
+        try TemporaryPaths.create(folder) { () throws(SystemError) in try Folder.create(folder) }
+      }
+    } catch {
       throw CommandFailure("Cannot store the state of the upload in \(folder): \(error)")
     }
     do throws(CommandFailure) {

@@ -21,7 +21,7 @@ extension BackupFolder: BackupSource {
   func expectedIndexes() throws(SystemError) -> [String] {
     // A partial restore reads a backup whose marker is damaged, too.
     do throws(SystemError) { return try readMarker()?.indexes ?? [] } catch
-      where error.code == POSIXErrorCode.EBADMSG.rawValue
+      where error.isDamage
     { return [] }
   }
 

@@ -58,6 +58,8 @@ package struct StorageBackup: Sendable {
     try TransferError.requireNothingMisplaced(backup)
     do throws(SystemError) {
       if let marker = try BackupFolder(backup).readMarker() { return marker.completeUntil }
+    } catch let error where error.isDamage {
+      throw .unknownFormat(backup)
     } catch {
       throw .system(error)
     }
@@ -91,6 +93,8 @@ package struct StorageBackup: Sendable {
       }
       try backup.prepare()
       return lock
+    } catch let error as SystemError where error.isDamage {
+      throw .unknownFormat(backup.root)
     } catch {
       throw TransferError(error, operation: "prepare", path: backup.root)
     }

@@ -34,7 +34,7 @@ package final class FolderTarget: MigrationTarget {
       try folder.prepare(isIndexed: false)
       return FolderTarget(
         contents: try FolderSource(unfinished: path), folder, lock, try StagedFiles(in: folder.incomplete))
-    } catch let error as SystemError where error.code == POSIXErrorCode.EBADMSG.rawValue {
+    } catch let error as SystemError where error.isDamage {
       throw .unknownFormat(path)
     } catch {
       throw TransferError(error, operation: "prepare", path: path)

@@ -33,7 +33,7 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
   case otherOrigin(String)
   /// Another run of a migration has begun to copy to the same place.
   case superseded(String)
-  /// Another version of the program has begun the copy at this place.
+  /// Another version of the program has begun the copy at this place, or the file that says so is damaged.
   case unknownFormat(String)
   /// A folder, a database or an object store can't be used as it is, for the reason in this sentence.
   case unusable(String)
@@ -64,8 +64,8 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
       "\(path) lacks parts: a restore, a migration or a backup to it was interrupted. Run that again first."
     case .incompleteBackup(let path):
       """
-      \(path) lacks parts: the backup was interrupted. Run `snapshot backup` again, or restore what is there with \
-      --partial.
+      \(path) lacks parts: the backup was interrupted, or its file backup.json is damaged. Run `snapshot backup` again, \
+      or restore what is there with --partial.
       """
     case .otherStorage(let path):
       """
@@ -90,7 +90,8 @@ package enum TransferError: Error, Sendable, CustomStringConvertible {
     case .superseded(let place): "Another run has begun to copy to \(place), so this one has stopped."
     case .unknownFormat(let place):
       """
-      Another version of snapshot has begun the copy at \(place); continue with that version, or name an empty place.
+      Another version of snapshot has begun the copy at \(place), or its file backup.json is damaged; continue with that \
+      version, or name an empty place.
       """
     case .unusable(let reason), .unavailable(let reason): reason
     case .system(let failure) where failure.isOutOfSpace:
