@@ -182,4 +182,28 @@ extension WebPagesTests {
       #expect(proxy.requests.count { $0.method == "PATCH" } == 3)
     }
   }
+
+  @Test func `an upload that has expired begins again`() async throws {
+    try await withBrowser { server, browser in
+      let gone = Middlebox.Reaction.answer(
+        "404 Not Found", ["Content-Type: application/problem+json"],
+        body: #"{"type":"urn:data-snapshots:problem:no-such-upload","detail":"There is no such upload."}"#)
+      let left = Mutex(["PATCH", "HEAD"])
+      let proxy = try Middlebox(to: UInt16(try #require(server.url.port))) { request in
+        left.withLock { left in
+          guard left.first == request.method else { return .forward }
+          left.removeFirst()
+          return gone
+        }
+      }
+      let (bundle, id) = try await Sample.bundle(in: folder)
+      try await browser.open(proxy.url.appending(path: "reports/BUG-9"))
+      try await upload(bundle, note: "It broke", with: browser)
+      try await waitForSnapshot(browser)
+      #expect(try await browser.url.contains("/snapshots/\(id)"))
+      #expect(try await browser.text(".words-of-user").contains("It broke"))
+      let created = proxy.requests.count { $0.method == "POST" && $0.target.hasPrefix("/uploads") }
+      #expect(created == 2)
+    }
+  }
 }

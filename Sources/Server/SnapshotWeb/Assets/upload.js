@@ -276,7 +276,8 @@ function makeResumable(form) {
     if (status === 409) text = "The connection was interrupted.";
     if (status === 401) text = "You are signed out.";
     if (needsAccess) text += " Sign in again in another tab: then the upload continues.";
-    const isFinal = status < 500 && ![401, 403, 408, 409, 423, 429].includes(status);
+    // An upload that has expired or was removed begins again.
+    const isFinal = status < 500 && ![401, 403, 404, 408, 409, 410, 423, 429].includes(status);
     return Object.assign(new Error(text), {status, needsAccess, isFinal, retryAfter: retryAfter(headers)});
   }
 
