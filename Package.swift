@@ -43,7 +43,7 @@ let base = group(
 let snapshots = group(
   "Sources/Snapshots",
   [
-    .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .crypto]),
+    .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .cryptoOfApps]),
     .target(name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "ZipArchive"]),
     .target(name: "SnapshotViewer", dependencies: ["JSONText", "SystemIO", "ZipArchive"]),
   ])
@@ -75,7 +75,7 @@ let app = group(
     .target(
       name: "SnapshotClient",
       dependencies: [
-        "SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPTransport", .httpTypes, .crypto,
+        "SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPTransport", .httpTypes, .cryptoOfApps,
         .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
         .target(
           name: "URLSessionTransport",
@@ -105,7 +105,8 @@ let storage = group(
       dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
     .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
     .target(
-      name: "PostgreSQLCatalog", dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat"]),
+      name: "PostgreSQLCatalog",
+      dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO"]),
     .target(
       name: "PostgreSQLSharing", dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat"]),
   ])
@@ -114,7 +115,7 @@ let storage = group(
 let server = group(
   "Sources/Server",
   [
-    .target(name: "PrometheusMetrics", dependencies: [.coreMetrics]),
+    .target(name: "PrometheusMetrics", dependencies: ["SystemIO", .coreMetrics]),
     .target(
       name: "Observability",
       dependencies: [
@@ -362,7 +363,7 @@ let fuzzing: Target =
 
 let package = Package(
   name: "data-snapshots",
-  platforms: [.macOS(.v15), .iOS(.v18)],
+  platforms: [.macOS(.v13), .iOS(.v16)],
   products: [
     .library(name: "DataSnapshots", targets: ["DataSnapshots"]),
     .library(name: "Repositories", targets: ["Repositories"]),
@@ -406,6 +407,10 @@ if Context.environment["DOCUMENTATION"] != nil {
 
 extension Target.Dependency {
   static var crypto: Self { .product(name: "Crypto", package: "swift-crypto") }
+  /// Apple's systems have CryptoKit, which an app then need not link again.
+  static var cryptoOfApps: Self {
+    .product(name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux]))
+  }
   static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
   static var logging: Self { .product(name: "Logging", package: "swift-log") }
   static var rawStructuredFields: Self {

@@ -1,6 +1,5 @@
 import HTTPEngine
 import HTTPTypes
-import Synchronization
 import SystemIO
 
 /// Answers with the body that came.
@@ -36,9 +35,9 @@ enum Echo {
 
   /// Bytes that are taken once.
   private final class Held: Sendable {
-    private let bytes: Mutex<[UInt8]?>
+    private let bytes: Lock<[UInt8]?>
 
-    init(_ bytes: [UInt8]) { self.bytes = Mutex(bytes) }
+    init(_ bytes: [UInt8]) { self.bytes = Lock(bytes) }
 
     func take() -> [UInt8]? {
       bytes.withLock { bytes in

@@ -1,6 +1,6 @@
 package import SnapshotFormat
 package import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// A catalogue in memory, for tests. It follows every rule, but loses its records when the process ends.
 package final class InMemoryCatalog: Catalog {
@@ -20,7 +20,7 @@ package final class InMemoryCatalog: Catalog {
     var generation = 0
   }
 
-  private let entries = Mutex(State())
+  private let entries = Lock(State())
 
   /// Creates an empty catalogue.
   package init() {}

@@ -1,5 +1,5 @@
 package import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// Notes of changes in memory, for several servers of one process.
 package final class InMemoryChangeNotes: ChangeNotes {
@@ -10,7 +10,7 @@ package final class InMemoryChangeNotes: ChangeNotes {
     var onWrite: (@Sendable () async -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates an empty table.
   package init() {}

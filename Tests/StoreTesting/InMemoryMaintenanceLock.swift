@@ -1,5 +1,5 @@
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// A lock of maintenance that the servers in one process share.
 package final class InMemoryMaintenanceLock: MaintenanceLock {
@@ -14,7 +14,7 @@ package final class InMemoryMaintenanceLock: MaintenanceLock {
     var isRevoked = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates a lock that nobody holds.
   package init() {}

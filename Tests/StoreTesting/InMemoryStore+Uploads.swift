@@ -1,6 +1,5 @@
 package import SnapshotStore
 import Foundation
-import Synchronization
 import SystemIO
 
 /// A resumable upload in memory.
@@ -127,11 +126,11 @@ private final class InMemoryAppending: UploadAppending {
   }
 
   private let store: InMemoryStore
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   init(_ append: UploadAppend, _ session: UploadSession, in store: InMemoryStore) {
     self.store = store
-    state = Mutex(State(session: session, append: append))
+    state = Lock(State(session: session, append: append))
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {
@@ -172,11 +171,11 @@ private final class InMemoryAppending: UploadAppending {
 /// A transient upload in memory.
 private final class InMemoryTransientUpload: TransientUpload {
   private let store: InMemoryStore
-  private let state: Mutex<(upload: TransientUploadState, bytes: [UInt8])>
+  private let state: Lock<(upload: TransientUploadState, bytes: [UInt8])>
 
   init(_ upload: TransientUploadState, in store: InMemoryStore) {
     self.store = store
-    state = Mutex((upload, []))
+    state = Lock((upload, []))
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {

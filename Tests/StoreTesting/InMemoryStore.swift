@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 package import SnapshotFormat
 package import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A store for tests. It gives all guarantees but durability: its contents are lost with the process.
@@ -16,10 +15,10 @@ package final class InMemoryStore: BundleStore {
   }
 
   let validator: UploadValidator
-  private let entries = Mutex<[SnapshotID: Entry]>([:])
+  private let entries = Lock<[SnapshotID: Entry]>([:])
   /// The limits of resumable uploads.
   package let uploadLimits: UploadLimits
-  let uploads = Mutex<[UploadID: InMemoryResumable]>([:])
+  let uploads = Lock<[UploadID: InMemoryResumable]>([:])
   let queue = DispatchQueue(label: "in-memory-store")
 
   /// Creates an empty store.

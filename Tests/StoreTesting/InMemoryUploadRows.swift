@@ -1,7 +1,7 @@
 package import Foundation
 package import SnapshotFormat
 package import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// The rows of resumable uploads in memory, for several stores of one process.
 package final class InMemoryUploadRows: UploadRows {
@@ -14,8 +14,8 @@ package final class InMemoryUploadRows: UploadRows {
 
   /// The clock that leases are measured with.
   private let now: @Sendable () -> Date
-  private let entries = Mutex<[UploadID: Entry]>([:])
-  private let fault = Mutex<(@Sendable (Call) -> Fault?)?>(nil)
+  private let entries = Lock<[UploadID: Entry]>([:])
+  private let fault = Lock<(@Sendable (Call) -> Fault?)?>(nil)
 
   /// A call that changes rows.
   package enum Call: Sendable, Hashable { case create, take, renew, update, remove }

@@ -6,7 +6,6 @@ import S3Store
 import S3Testing
 import SnapshotFormat
 package import SnapshotStore
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -64,7 +63,7 @@ extension StoreKind {
 
 /// A clock that only tests advance.
 package final class TestClock: Sendable {
-  private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+  private let time = Lock(Date(timeIntervalSince1970: 1_800_000_000))
 
   package var now: Date { time.withLock { $0 } }
 

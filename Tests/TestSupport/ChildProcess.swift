@@ -1,6 +1,6 @@
 import CPlatform
 public import Foundation
-import Synchronization
+import SystemIO
 
 /// A child process. It is killed when the last reference is released, if it is still running.
 ///
@@ -22,7 +22,7 @@ public final class ChildProcess: Sendable {
 
   /// The end of the process, for several waiting tasks.
   private final class End: Sendable {
-    let state = Mutex<(status: Int32?, waiting: [CheckedContinuation<Int32, Never>])>((nil, []))
+    let state = Lock<(status: Int32?, waiting: [CheckedContinuation<Int32, Never>])>((nil, []))
 
     /// Waits for the end of the process.
     func await(_ identifier: pid_t) {

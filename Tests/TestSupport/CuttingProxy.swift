@@ -1,5 +1,4 @@
 public import Foundation
-import Synchronization
 import SystemIO
 
 #if canImport(Darwin)
@@ -106,10 +105,10 @@ public final class CuttingProxy: Sendable {
       }
     }
 
-    let value: Mutex<Value>
+    let value: Lock<Value>
 
     init(_ server: UInt16, _ cut: Cut) {
-      value = Mutex(Value(server: server, cut: cut, shared: Budget(of: cut)))
+      value = Lock(Value(server: server, cut: cut, shared: Budget(of: cut)))
     }
   }
 
@@ -136,9 +135,9 @@ public final class CuttingProxy: Sendable {
 
   /// The number of bytes that can pass before the cut; connections can share it.
   private final class Budget: Sendable {
-    private let left: Mutex<Int?>
+    private let left: Lock<Int?>
 
-    init(_ count: Int?) { left = Mutex(count) }
+    init(_ count: Int?) { left = Lock(count) }
 
     /// Creates a budget that all connections share.
     convenience init(of cut: Cut) {
@@ -168,7 +167,7 @@ public final class CuttingProxy: Sendable {
     private let client: Int32
     private let server: Int32
     private let didCut: @Sendable () -> Void
-    private let state = Mutex((ended: 0, isCut: false))
+    private let state = Lock((ended: 0, isCut: false))
 
     init(client: Int32, server: Int32, didCut: @escaping @Sendable () -> Void) {
       self.client = client

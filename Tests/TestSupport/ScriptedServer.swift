@@ -1,5 +1,4 @@
 public import Foundation
-import Synchronization
 import SystemIO
 
 #if canImport(Darwin)
@@ -149,7 +148,7 @@ public struct ScriptedRequest: Sendable, Hashable {
 }
 
 final class RequestLog: Sendable {
-  private let state = Mutex([ScriptedRequest]())
+  private let state = Lock([ScriptedRequest]())
 
   var requests: [ScriptedRequest] { state.withLock { $0 } }
 

@@ -1,6 +1,5 @@
 import COpenSSL
 import Foundation
-import Synchronization
 import SystemIO
 
 #if canImport(Darwin)
@@ -48,7 +47,7 @@ public final class TLSClientSession: Sendable {
     let ssl: OpaquePointer
   }
 
-  private let handle: Mutex<Handle>
+  private let handle: Lock<Handle>
   private let descriptor: Int32
   private let timeoutSeconds: Int32
 
@@ -81,7 +80,7 @@ public final class TLSClientSession: Sendable {
       try require(SSL_CTX_set_alpn_protos(context, offer, UInt32(offer.count)) == 0, "ALPN")
     }
     guard let ssl = SSL_new(context) else { throw RawHTTPClient.Failure(description: "TLS: no session") }
-    handle = Mutex(Handle(ssl: ssl))
+    handle = Lock(Handle(ssl: ssl))
     self.descriptor = descriptor
     self.timeoutSeconds = Int32(timeoutSeconds)
     try require(SSL_set_fd(ssl, descriptor) == 1, "descriptor")

@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// The exclusive use of a folder by one ``SnapshotMode``, as a lock on a file in it. The system releases the lock when
@@ -13,7 +12,7 @@ final class FolderClaim: Sendable {
   }
 
   private let storage: Storage
-  private let state = Mutex(State.free)
+  private let state = Lock(State.free)
 
   init(_ storage: Storage) { self.storage = storage }
 

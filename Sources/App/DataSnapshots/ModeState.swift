@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// The state and the active snapshot of a ``SnapshotMode``. Safe to use from any thread.
 final class ModeState: Sendable {
@@ -29,21 +29,16 @@ final class ModeState: Sendable {
     case replay(ReplaySource)
   }
 
-  private let core: Mutex<Core>
-  private let disabled: Atomic<Bool>
+  private let core: Lock<Core>
 
-  init(_ core: Core) {
-    disabled = Atomic(core.state == .disabled)
-    self.core = Mutex(core)
-  }
+  init(_ core: Core) { self.core = Lock(core) }
 
-  /// Whether the state is `disabled`. Lock-free, and the only check that a call costs in that state.
-  var isDisabled: Bool { disabled.load(ordering: .acquiring) }
+  /// Whether the state is `disabled`. The only check that a call costs in that state.
+  var isDisabled: Bool { read { $0.state == .disabled } }
 
   /// Returns how to process a call that begins now.
   func makePath() -> Path {
-    if isDisabled { return .through }
-    return read { core in
+    read { core in
       switch core.state {
       case .disabled: .through
       case .recording: .record
@@ -61,7 +56,6 @@ final class ModeState: Sendable {
       let (state, active) = (core.state, core.active)
       body(&core)
       if core.state != state || core.active !== active { core.session = ReplaySession() }
-      disabled.store(core.state == .disabled, ordering: .releasing)
     }
   }
 }

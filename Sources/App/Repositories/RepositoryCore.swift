@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SystemIO
 
 /// The common part of both kinds of repository: one value, serialized commits, and observers.
 final class RepositoryCore<Value: Sendable>: Sendable {
@@ -17,7 +17,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
   }
 
   /// Held only briefly, so that readers never wait for a change, a validator or the disk.
-  private let state: Mutex<State>
+  private let state: Lock<State>
   /// Held during a whole change. It is recursive only so that a nested change can be detected.
   private let commits = NSRecursiveLock()
   private let save: @Sendable (Value) throws(RepositoryError) -> Void
@@ -26,7 +26,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     _ value: Value, validators: [Validator<Value>],
     save: @escaping @Sendable (Value) throws(RepositoryError) -> Void
   ) {
-    state = Mutex(State(value: value, validators: validators))
+    state = Lock(State(value: value, validators: validators))
     self.save = save
   }
 

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import SystemIO
 
 /// Runs blocking disk operations on a dispatch queue, so that they do not block the threads of Swift tasks.
@@ -10,20 +9,12 @@ struct DiskQueue: Sendable {
   func run<Value: Sendable>(
     _ work: @escaping @Sendable (_ isCancelled: () -> Bool) throws(SnapshotClientError) -> Value
   ) async throws(SnapshotClientError) -> Value {
-    let flag = CancellationFlag()
+    let isCancelled = Lock(false)
     let result = await withTaskCancellationHandler {
-      await queue.perform { Result { () throws(SnapshotClientError) in try work { flag.isSet } } }
+      await queue.perform { Result { () throws(SnapshotClientError) in try work { isCancelled.value } } }
     } onCancel: {
-      flag.set()
+      isCancelled.set(true)
     }
     return try result.get()
   }
-}
-
-private final class CancellationFlag: Sendable {
-  private let value = Atomic<Bool>(false)
-
-  var isSet: Bool { value.load(ordering: .relaxed) }
-
-  func set() { value.store(true, ordering: .relaxed) }
 }

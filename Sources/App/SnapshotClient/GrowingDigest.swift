@@ -1,6 +1,5 @@
 import Dispatch
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Computes the digest of a file while it is transferred, on a thread of its own, so that the end of the transfer waits
@@ -15,8 +14,8 @@ final class GrowingDigest: Sendable {
 
   private let path: String
   private let queue = DispatchQueue(label: "snapshot.digest")
-  private let state = Mutex(State())
-  private let isStopped = Atomic(false)
+  private let state = Lock(State())
+  private let isStopped = Lock(false)
 
   /// The digest of the file at `path`, which does not need to exist yet.
   init(of path: String) { self.path = path }
@@ -31,7 +30,7 @@ final class GrowingDigest: Sendable {
   func follow(to end: Int64) {
     queue.async {
       do throws(SystemError) {
-        try self.advance(to: end) { self.isStopped.load(ordering: .relaxed) }
+        try self.advance(to: end) { self.isStopped.value }
       } catch {
         // The error occurs again in `finish`, unless the download starts again before.
       }
@@ -39,7 +38,7 @@ final class GrowingDigest: Sendable {
   }
 
   /// Makes pending calls of ``follow(to:)`` return early.
-  func stop() { isStopped.store(true, ordering: .relaxed) }
+  func stop() { isStopped.set(true) }
 
   /// The size and digest of the whole file. Blocks while reading the remaining bytes; if `isCancelled` returns `true`,
   /// the result describes only a part of the file.

@@ -1,6 +1,11 @@
-import Crypto
 package import Foundation
 package import HTTPTransport
+
+#if canImport(CryptoKit)
+  import CryptoKit
+#else
+  import Crypto
+#endif
 
 extension ServerPin {
   /// Whether a certificate in DER format contains the pinned key.

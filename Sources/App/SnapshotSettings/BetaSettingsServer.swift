@@ -1,7 +1,6 @@
 public import Foundation
 public import HTTPEngine
 public import Logging
-import Synchronization
 import SystemIO
 
 /// Serves the page of ``BetaSettings`` on this machine's loopback interface.
@@ -29,7 +28,7 @@ public final class BetaSettingsServer: Sendable {
 
   private let page: BetaSettingsPage
   private let server: HTTPServer
-  private let port = Mutex<UInt16?>(nil)
+  private let port = Lock<UInt16?>(nil)
 
   /// Creates a server that is not listening yet.
   public init(_ settings: BetaSettings, configuration: Configuration = Configuration()) {

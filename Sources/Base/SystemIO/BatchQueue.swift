@@ -1,5 +1,4 @@
 package import Dispatch
-import Synchronization
 
 /// Collects items from many callers and processes them in batches, one batch at a time: items that are added while a
 /// batch is being processed wait and form the next batch.
@@ -12,7 +11,7 @@ package final class BatchQueue<Item: Sendable>: Sendable {
   /// The serial queue that the batches run on. Use it for work that must not run concurrently with a batch.
   package let queue: DispatchQueue
   private let beforeBatch: @Sendable () -> Void
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates an empty queue.
   /// - Parameter beforeBatch: called on ``queue`` before the items of a batch are taken. It may block; items that are

@@ -1,5 +1,4 @@
 package import Dispatch
-import Synchronization
 
 extension DispatchQueue {
   /// Runs `work`, which may block, on this queue, and after each wait on the thread that ended the wait. Work that
@@ -9,6 +8,10 @@ extension DispatchQueue {
   package func following<Value: Sendable, Failure: Error>(
     _ work: @Sendable () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
+    guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+      // Only servers wait like this. An app on an older system has one at most, for its own pages.
+      return try await work()
+    }
     let executor = FollowingExecutor(self)
     return try await withTaskExecutorPreference(executor) { () async throws(Failure) in
       try await executor.run(work)
@@ -17,15 +20,16 @@ extension DispatchQueue {
 }
 
 /// Starts a task on a queue, and resumes it on the thread that ends its wait.
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class FollowingExecutor: TaskExecutor {
   private let queue: DispatchQueue
-  private let hasStarted = Atomic(false)
+  private let hasStarted = Lock(false)
 
   init(_ queue: DispatchQueue) { self.queue = queue }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    if hasStarted.load(ordering: .acquiring) {
+    if hasStarted.value {
       job.runSynchronously(on: asUnownedTaskExecutor())
     } else {
       queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
@@ -38,7 +42,7 @@ private final class FollowingExecutor: TaskExecutor {
   ) async throws(Failure) -> Value {
     // A synchronous call also keeps the compiler from eliminating the switch to this executor.
     dispatchPrecondition(condition: .onQueue(queue))
-    hasStarted.store(true, ordering: .releasing)
+    hasStarted.set(true)
     return try await work()
   }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A block of bytes that is passed between threads without copying.
 ///
 /// - Invariant: A single owner fills the buffer (``fill(_:)``) before it shares it; from then on it is only read. This
@@ -10,7 +8,7 @@ public final class IOBuffer: @unchecked Sendable {
   /// Stored after the bytes that it counts and loaded before them, so that a reader sees the bytes without any other
   /// synchronization. Passing the buffer to another thread orders these accesses as well, but ThreadSanitizer does not
   /// see that for a continuation that is resumed before its task suspends.
-  private let filled = Atomic(0)
+  private let filled = Lock(0)
 
   init(storage: UnsafeMutableRawBufferPointer, pool: IOBufferPool?) {
     self.storage = storage
@@ -22,7 +20,7 @@ public final class IOBuffer: @unchecked Sendable {
     let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: Swift.max(bytes.count, 1), alignment: 16)
     self.init(storage: storage, pool: nil)
     storage.copyBytes(from: bytes)
-    filled.store(bytes.count, ordering: .releasing)
+    filled.set(bytes.count)
   }
 
   /// Creates an empty buffer outside any pool with room for `capacity` bytes.
@@ -35,7 +33,7 @@ public final class IOBuffer: @unchecked Sendable {
   }
 
   /// The number of filled bytes.
-  public var count: Int { filled.load(ordering: .acquiring) }
+  public var count: Int { filled.value }
 
   /// The number of bytes that the buffer can hold.
   public var capacity: Int { storage.count }
@@ -49,7 +47,7 @@ public final class IOBuffer: @unchecked Sendable {
     let count = count
     let written = try body(UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
     precondition(written >= 0 && written <= storage.count - count)
-    filled.store(count + written, ordering: .releasing)
+    filled.set(count + written)
     return written
   }
 
@@ -71,7 +69,7 @@ public final class IOBufferPool: Sendable {
   public let bufferSize: Int
   /// The maximum number of blocks in use at once.
   public let limit: Int
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Only the pool accesses these blocks while they are free.
   private struct State: @unchecked Sendable {

@@ -1,11 +1,10 @@
 public import Dispatch
-import Synchronization
 
 /// A fixed number of serial queues for blocking work. It uses at most one thread per queue and does not block threads
 /// of a shared pool.
 public final class QueueSet: Sendable {
   private let queues: [DispatchQueue]
-  private let turn = Atomic(0)
+  private let turn = Lock(0)
 
   /// Creates `count` queues, at least one, named `label` followed by a number.
   public init(_ label: String, count: Int, qos: DispatchQoS = .userInitiated) {
@@ -14,7 +13,7 @@ public final class QueueSet: Sendable {
 
   /// The next queue in turn (round-robin).
   public var next: DispatchQueue {
-    queues[turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max % queues.count]
+    queues[turn.add(1) % queues.count]
   }
 
   /// Calls `work` for every index below `count`, concurrently on the queues and on the calling thread. Blocks until all
@@ -32,7 +31,7 @@ public final class QueueSet: Sendable {
 private final class SharedWork: Sendable {
   private let count: Int
   private let work: @Sendable (Int) -> Void
-  private let taken = Atomic(0)
+  private let taken = Lock(0)
   private let unfinished = DispatchGroup()
 
   init(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
@@ -44,7 +43,7 @@ private final class SharedWork: Sendable {
   /// Runs the items that no other thread has taken.
   func takePart() {
     while true {
-      let index = taken.wrappingAdd(1, ordering: .relaxed).oldValue
+      let index = taken.add(1) - 1
       guard index < count else { return }
       work(index)
       unfinished.leave()

@@ -1,4 +1,3 @@
-import Synchronization
 import SystemIO
 
 /// Compresses sources into the data of entries. Thread-safe. The same source always gives the same data.
@@ -13,7 +12,7 @@ final class EntryEncoder: Sendable {
 
   private let effort: Deflater.Effort?
   private let limits: ZipLimits
-  private let idle = Mutex(Idle())
+  private let idle = Lock(Idle())
 
   /// Idle deflaters are reused: creating one takes longer than deflating a small file.
   ///

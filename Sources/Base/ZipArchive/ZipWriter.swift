@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 package import SystemIO
 
 /// Writes a ZIP archive sequentially, entry by entry. Entries are deflated if that makes them smaller; ZIP64 is used
@@ -190,7 +189,7 @@ extension ZipWriter {
       }
       return
     }
-    let made = Mutex([Made?](repeating: nil, count: batch.count))
+    let made = Lock([Made?](repeating: nil, count: batch.count))
     let encoder = encoder
     DispatchQueue.concurrentPerform(iterations: batch.count) { index in
       let result = Made { () throws(ZipError) in

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import SnapshotClient
-import Synchronization
 import SystemIO
 
 /// The command-line tool. It connects the parts of the product.
@@ -42,7 +41,7 @@ struct Snapshot: AsyncParsableCommand {
       } else {
         try command.run()
       }
-      if Console.lostOutput.load(ordering: .relaxed) {
+      if Console.lostOutput.value {
         throw CommandFailure("The result could not be written to stdout.")
       }
     } catch let failure as CommandFailure {

@@ -1,7 +1,7 @@
 #if canImport(CCurl)
   package import HTTPTransport
   package import HTTPTypes
-  import Synchronization
+  import SystemIO
 
   /// Sends requests with libcurl. All transfers run on one thread, which exists only while there are transfers.
   ///
@@ -42,7 +42,7 @@
           loop.submit(transfer)
         }
       } onCancel: {
-        transfer.isCancelled.store(true, ordering: .releasing)
+        transfer.isCancelled.set(true)
         loop.wake()
       }
       return try result.get()

@@ -2,7 +2,7 @@
   import CCurl
   import HTTPTransport
   import HTTPTypes
-  import Synchronization
+  import SystemIO
 
   /// A request that libcurl is executing.
   ///
@@ -14,7 +14,7 @@
     let request: CheckedRequest
     let timeouts: TransportTimeouts
     let trust: ServerTrust
-    let isCancelled = Atomic<Bool>(false)
+    let isCancelled = Lock(false)
     /// Called once, with the outcome. Set it before submission.
     var completion: ((Outcome) -> Void)?
 
@@ -73,7 +73,7 @@
 
     /// The reason to stop the transfer now, or `nil`.
     func reasonToStop(at now: ContinuousClock.Instant) -> TransportError? {
-      if isCancelled.load(ordering: .acquiring) { return .cancelled }
+      if isCancelled.value { return .cancelled }
       return deadline <= now ? .timedOut : nil
     }
 

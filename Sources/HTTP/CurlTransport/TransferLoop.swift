@@ -2,7 +2,7 @@
   import CCurl
   import Dispatch
   import HTTPTransport
-  import Synchronization
+  import SystemIO
 
   /// Executes transfers with one libcurl multi handle.
   ///
@@ -17,7 +17,7 @@
 
     private let queue = DispatchQueue(label: "snapshot.transfers")
     private let multi: UnsafeMutableRawPointer?
-    private let inbox = Mutex(Inbox())
+    private let inbox = Lock(Inbox())
     private var active: [UnsafeMutableRawPointer: Transfer] = [:]
 
     /// Initializes libcurl once per process.
@@ -78,7 +78,7 @@
 
     private func start(_ transfer: Transfer) {
       do throws(TransportError) {
-        guard !transfer.isCancelled.load(ordering: .acquiring) else { throw .cancelled }
+        guard !transfer.isCancelled.value else { throw .cancelled }
         guard let multi else { throw .connectionFailed("libcurl could not be set up") }
         let easy = try transfer.prepare()
         guard curl_multi_add_handle(multi, easy) == CURLM_OK else {

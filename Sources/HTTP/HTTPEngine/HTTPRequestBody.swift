@@ -1,5 +1,4 @@
 public import HTTPTypes
-import Synchronization
 public import SystemIO
 
 /// The body of a request, as a sequence of pieces. It can be iterated once.
@@ -78,9 +77,9 @@ public struct HTTPRequestBody: AsyncSequence, Sendable {
   }
 
   private final class Counter: Sendable {
-    private let count = Atomic<Int64>(0)
+    private let count = Lock<Int64>(0)
 
-    func add(_ more: Int64) -> Int64 { count.add(more, ordering: .relaxed).newValue }
+    func add(_ more: Int64) -> Int64 { count.add(more) }
   }
 }
 

@@ -1,7 +1,6 @@
 import Dispatch
 import HTTPTypes
 public import Logging
-import Synchronization
 public import SystemIO
 
 /// An HTTP/1.1 server with strict parsing (RFC 9110, RFC 9112). It runs one event loop per core. Each loop has its own
@@ -54,7 +53,7 @@ public final class HTTPServer: Sendable {
   private let configuration: Configuration
   private let handler: any HTTPHandler
   private let logger: Logger
-  private let state = Mutex(State.new)
+  private let state = Lock(State.new)
   private let ended = Signal()
 
   /// Creates a server. It does not listen yet.

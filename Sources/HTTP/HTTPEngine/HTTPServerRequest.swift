@@ -1,5 +1,4 @@
 public import HTTPTypes
-import Synchronization
 import SystemIO
 
 /// A received request: its head, and its body as it arrives.
@@ -187,7 +186,7 @@ private final class GivenHead: Sendable {
   let isSecure: Bool
   let clientCertificate: ClientCertificate?
   let onInterim: @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
-  let note = Mutex<(any AnyObject & Sendable)?>(nil)
+  let note = Lock<(any AnyObject & Sendable)?>(nil)
 
   init(
     method: HTTPRequest.Method, path: String, query: String?, authority: String, headerFields: HTTPFields,

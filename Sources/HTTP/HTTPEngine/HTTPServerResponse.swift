@@ -1,5 +1,4 @@
 public import HTTPTypes
-import Synchronization
 public import SystemIO
 
 /// A response. The server adds `Date`, `Content-Length` or chunked coding, and `Connection`, and omits the body for
@@ -47,11 +46,11 @@ public struct HTTPServerResponse: Sendable {
   /// another response can still be sent. Returns any other response unchanged.
   public func withFirstPiece() async throws -> HTTPServerResponse {
     guard case .stream(let length, let next) = body else { return self }
-    let isSent = Atomic(false)
+    let isSent = Lock(false)
     let first = try await next()
     var response = self
     response.body = .stream(length: length) {
-      isSent.exchange(true, ordering: .relaxed) ? try await next() : first
+      isSent.exchange(true) ? try await next() : first
     }
     return response
   }

@@ -1,6 +1,5 @@
 public import Foundation
 public import HTTPEngine
-import Synchronization
 public import SystemIO
 
 /// The files with which a server protects its connections.
@@ -33,7 +32,7 @@ public struct TLSConfiguration: Sendable, Hashable {
 public final class TLSServer: ConnectionSecurity {
   private let now: @Sendable () -> Date
   private let ticketKeys = TicketKeys()
-  private let contexts: Mutex<TLSContexts>
+  private let contexts: Lock<TLSContexts>
 
   /// Reads and checks all files.
   ///
@@ -45,7 +44,7 @@ public final class TLSServer: ConnectionSecurity {
     _ configuration: TLSConfiguration, now: @escaping @Sendable () -> Date = { Date() }
   ) throws(TLSError) {
     self.now = now
-    contexts = Mutex(try TLSContexts(configuration, ticketKeys: ticketKeys, now: now))
+    contexts = Lock(try TLSContexts(configuration, ticketKeys: ticketKeys, now: now))
   }
 
   /// Reads all files again, or other files, and changes nothing. The returned closure applies what was read: new

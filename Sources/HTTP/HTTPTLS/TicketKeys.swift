@@ -1,5 +1,4 @@
 import COpenSSL
-import Synchronization
 import SystemIO
 
 /// The keys with which session tickets are encrypted. They are renewed, so that a key that leaks reveals little, and
@@ -32,13 +31,13 @@ final class TicketKeys: Sendable {
   static let period: UInt64 = 12 * 3600
 
   /// The newest key first.
-  private let keys: Mutex<[Key]>
+  private let keys: Lock<[Key]>
   private let now: @Sendable () -> UInt64
 
   /// - Parameter now: the time in seconds on a monotonic clock.
   init(now: @escaping @Sendable () -> UInt64 = { SystemClock.monotonicNanoseconds / 1_000_000_000 }) {
     self.now = now
-    keys = Mutex([Key(at: now())])
+    keys = Lock([Key(at: now())])
   }
 
   /// The key for a new ticket.

@@ -1,6 +1,6 @@
 package import HTTPTransport
 package import HTTPTypes
-import Synchronization
+import SystemIO
 
 #if canImport(FoundationNetworking)
   package import Foundation

@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// Slows down clients that send wrong tokens. The first few get their response immediately; each further one waits
 /// twice as long as the one before. Requests with valid tokens never wait, even from the same address.
@@ -33,7 +33,7 @@ final class FailedLoginThrottle: Sendable {
 
   private let limits: Limits
   private let clock: AccessClock
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ limits: Limits = Limits(), clock: AccessClock) {
     self.limits = limits

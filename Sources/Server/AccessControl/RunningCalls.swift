@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// The running calls of each token, so that they can be ended when the token becomes invalid.
 final class RunningCalls: Sendable {
@@ -7,7 +7,7 @@ final class RunningCalls: Sendable {
     var calls: [String: [Int: @Sendable () -> Void]] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// The ids of all tokens with running calls.
   var tokens: [String] { state.withLock { Array($0.calls.keys) } }

@@ -3,14 +3,13 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 import Observability
-import Synchronization
 import SystemIO
 
 /// Authenticates callers by their tokens, enforces rate limits, and slows down clients that send wrong tokens.
 final class TokenAuthenticator: Sendable {
   private let configuration: AccessPolicy.Configuration
   /// The current rates and quotas; those in `configuration` are the first ones.
-  private let rates: Mutex<AccessRates>
+  private let rates: Lock<AccessRates>
   private let tokens: TokenTable
   private let tokenRates: BucketTable<String>
   private let addressRates: BucketTable<String>
@@ -25,7 +24,7 @@ final class TokenAuthenticator: Sendable {
 
   init(_ configuration: AccessPolicy.Configuration, logger: Logger) {
     self.configuration = configuration
-    rates = Mutex(configuration.rates)
+    rates = Lock(configuration.rates)
     self.logger = logger
     tokens = TokenTable(TokenStore(storage: configuration.storage), logger: logger)
     tokenRates = BucketTable(capacity: configuration.countedCallers)

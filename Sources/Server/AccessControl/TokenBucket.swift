@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// A token bucket: counts the used part of an ``Allowance``. It starts full, and refills evenly over the allowance's
 /// period.
@@ -102,7 +102,7 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
   }
 
   private let capacity: Int
-  private let entries = Mutex<[Key: Entry]>([:])
+  private let entries = Lock<[Key: Entry]>([:])
 
   /// Creates a table for at most `capacity` buckets, at least 1.
   init(capacity: Int) { self.capacity = max(capacity, 1) }

@@ -2,7 +2,6 @@ import Crypto
 import Dispatch
 import Foundation
 import Logging
-import Synchronization
 import SystemIO
 
 /// The current tokens on disk.
@@ -44,7 +43,7 @@ final class TokenTable: Sendable {
   private let store: TokenStore
   private let logger: Logger
   private let queue = DispatchQueue(label: "snapshot-server.tokens")
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ store: TokenStore, logger: Logger) {
     self.store = store

@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 package import Logging
 package import SnapshotFormat
-import Synchronization
 package import SystemIO
 
 /// Copies the lines of an audit log into the table that several servers share, within about a second after they were
@@ -36,7 +35,7 @@ package final class AuditForwarder: Sendable {
   private let server: SnapshotID
   private let logger: Logger
   private let queue = DispatchQueue(label: "audit-forwarder", qos: .utility)
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates a forwarder, and the file with the id of this server if it does not exist. Blocks.
   /// - Parameters:

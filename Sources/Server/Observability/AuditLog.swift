@@ -1,6 +1,5 @@
 import Dispatch
 package import Logging
-import Synchronization
 package import SnapshotFormat
 package import SystemIO
 
@@ -98,7 +97,7 @@ package final class AuditLog: Sendable {
       var isQueued = false
     }
 
-    private let progress = Mutex(Progress())
+    private let progress = Lock(Progress())
 
     /// The result of writing the round; `nil` if it was not written yet.
     var outcome: Outcome? { progress.withLock(\.outcome) }
@@ -158,15 +157,15 @@ package final class AuditLog: Sendable {
   private let logger: Logger
   private let queue = DispatchQueue(label: "audit-log")
   private let flushQueue = DispatchQueue(label: "audit-log.flush")
-  private let state = Mutex(State())
-  private let refusals = Mutex(RefusalTable())
-  private let files: Mutex<Files>
+  private let state = Lock(State())
+  private let refusals = Lock(RefusalTable())
+  private let files: Lock<Files>
 
   /// Opens the log. Creates missing files with mode 0600.
   package init(_ configuration: Configuration, logger: Logger) throws(SystemError) {
     self.configuration = configuration
     self.logger = logger
-    files = Mutex(
+    files = Lock(
       Files(
         completed: try AuditFile(configuration.path, configuration),
         refused: try AuditFile(configuration.refusalsPath, configuration),

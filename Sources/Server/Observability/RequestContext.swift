@@ -1,7 +1,6 @@
 import HTTPEngine
 package import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// The known facts of a request while it is processed, for metrics, log and audit log.
@@ -25,7 +24,7 @@ package final class RequestContext: Sendable {
   /// How an upload ended.
   package enum Ending: String, Sendable { case created, repeated, open }
 
-  private let state = Mutex(Facts())
+  private let state = Lock(Facts())
 
   package init() {}
 

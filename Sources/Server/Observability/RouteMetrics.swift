@@ -1,7 +1,7 @@
 package import CoreMetrics
 package import HTTPEngine
 package import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// The metrics of a route. They are created once, so that a request only adds to them.
 package final class RouteMetrics: Sendable {
@@ -12,7 +12,7 @@ package final class RouteMetrics: Sendable {
   private let received: Counter
   private let sent: Counter
   /// Counters by status, from 0 (no response) to 999.
-  private let statuses = Mutex<[Int: Counter]>([:])
+  private let statuses = Lock<[Int: Counter]>([:])
 
   package init(_ name: String?, factory: any MetricsFactory) {
     let name = name ?? "none"

@@ -1,5 +1,5 @@
 package import CoreMetrics
-import Synchronization
+import SystemIO
 package import Tracing
 
 /// The metrics of the server, recorded with swift-metrics. Each instrument is created once.
@@ -39,7 +39,7 @@ package struct ServerMetrics: Sendable {
 
   private final class Outcomes: Sendable {
     private let factory: any MetricsFactory
-    private let counters = Mutex<[String: Counter]>([:])
+    private let counters = Lock<[String: Counter]>([:])
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 

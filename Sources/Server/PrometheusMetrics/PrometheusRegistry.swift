@@ -1,5 +1,5 @@
 package import CoreMetrics
-import Synchronization
+import SystemIO
 
 /// Stores the values measured with swift-metrics, and exports them in Prometheus' text format (version 0.0.4).
 ///
@@ -40,7 +40,7 @@ package final class PrometheusRegistry: MetricsFactory {
   /// values would otherwise fill the memory. `metrics_series_refused` counts these series.
   package let seriesPerFamily: Int
   private let descriptions: [String: Description]
-  private let families = Mutex<[String: Family]>([:])
+  private let families = Lock<[String: Family]>([:])
   private let refused = Series(.counter, buckets: [])
 
   /// Creates an empty registry.

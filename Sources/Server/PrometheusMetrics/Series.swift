@@ -1,5 +1,5 @@
 import CoreMetrics
-import Synchronization
+import SystemIO
 
 /// The values of one set of labels in a family.
 final class Series: Sendable {
@@ -17,12 +17,12 @@ final class Series: Sendable {
 
   private let kind: Kind
   private let bounds: [Double]
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   init(_ kind: Kind, buckets: [Double]) {
     self.kind = kind
     bounds = kind == .histogram ? buckets : []
-    state = Mutex(State(buckets: kind == .histogram ? Array(repeating: 0, count: buckets.count + 1) : []))
+    state = Lock(State(buckets: kind == .histogram ? Array(repeating: 0, count: buckets.count + 1) : []))
   }
 
   private func observe(_ value: Double) {

@@ -3,7 +3,7 @@ package import Logging
 package import SnapshotAPI
 package import SnapshotFormat
 package import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// Maintains a storage: deletes expired snapshots and uploads, verifies all bundles, both regularly and on request, and
 /// regularly deletes what is not needed. Of several servers that share a storage, one does this at a time.
@@ -30,7 +30,7 @@ package final class Maintenance: Sendable {
   private let clock: DeletionClock
   private let onTakeover: @Sendable () -> Void
   private let lock: any MaintenanceLock
-  private let tasks = Mutex(RegularTasks())
+  private let tasks = Lock(RegularTasks())
   private let held: HeldCount
   private let logger: Logger
 
@@ -231,9 +231,9 @@ package final class Maintenance: Sendable {
 
 /// The settings as they are now.
 private final class CurrentRetention: Sendable {
-  private let settings: Mutex<RetentionSettings>
+  private let settings: Lock<RetentionSettings>
 
-  init(_ settings: RetentionSettings) { self.settings = Mutex(settings) }
+  init(_ settings: RetentionSettings) { self.settings = Lock(settings) }
 
   var value: RetentionSettings { settings.withLock { $0 } }
 
@@ -248,7 +248,7 @@ private final class CurrentRetention: Sendable {
 
 /// A number that is shared between threads.
 private final class HeldCount: Sendable {
-  private let count = Mutex(0)
+  private let count = Lock(0)
 
   var value: Int { count.withLock { $0 } }
 

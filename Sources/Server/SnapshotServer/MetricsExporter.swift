@@ -6,7 +6,6 @@ import PrometheusMetrics
 import S3Store
 import SnapshotAPI
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Records the metrics of a server, and formats them as Prometheus text on request.
@@ -17,7 +16,7 @@ final class MetricsExporter: Sendable {
   /// Formats the text, which would take too long on an event loop.
   private let queue = DispatchQueue(label: "metrics")
   /// Sets the gauges to the current values.
-  private let sample = Mutex<@Sendable () -> Void>({})
+  private let sample = Lock<@Sendable () -> Void>({})
 
   /// - Parameter version: the version of the product.
   init(version: String) {

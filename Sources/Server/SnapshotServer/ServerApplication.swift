@@ -6,7 +6,6 @@ package import Observability
 package import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 package import SystemIO
 import UploadProtocols
 
@@ -33,7 +32,7 @@ package final class ServerApplication: Sendable {
   /// The most bytes of a request body, which no setting changes.
   let bodyBytes: Int64
   private let logger: Logger
-  private let work = Mutex(BackgroundWork())
+  private let work = Lock(BackgroundWork())
 
   private struct BackgroundWork {
     /// The server on the port for plain HTTP.

@@ -1,7 +1,6 @@
 import Foundation
 package import HTTPTLS
 package import Logging
-import Synchronization
 import SystemIO
 
 /// The certificates of a server, which are read again when their files change, or on request. Connections continue.
@@ -20,7 +19,7 @@ package final class ServerCertificates: Sendable {
 
   /// Protects connections with these certificates.
   package let tls: TLSServer
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let logger: Logger
 
   /// Reads the files of `source`.
@@ -31,7 +30,7 @@ package final class ServerCertificates: Sendable {
     // A change during the reading is found the next time.
     let digest = Self.digest(of: configuration)
     tls = try TLSServer(configuration)
-    state = Mutex(State(source: source, digest: digest))
+    state = Lock(State(source: source, digest: digest))
     self.logger = logger
   }
 

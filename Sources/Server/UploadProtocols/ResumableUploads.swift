@@ -6,7 +6,6 @@ import Observability
 package import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Resumable uploads over HTTP: with tus 1.0.0 below `/v1/uploads`, and with the IETF draft on the calls that attach
@@ -63,9 +62,9 @@ package struct ResumableUploads: Sendable {
 
 /// The configuration that all copies of a ``ResumableUploads`` share.
 private final class CurrentConfiguration: Sendable {
-  let value: Mutex<ResumableUploads.Configuration>
+  let value: Lock<ResumableUploads.Configuration>
 
-  init(_ configuration: ResumableUploads.Configuration) { value = Mutex(configuration) }
+  init(_ configuration: ResumableUploads.Configuration) { value = Lock(configuration) }
 }
 
 extension APIRequest {

@@ -1,6 +1,11 @@
-public import Crypto
 public import Foundation
 public import SystemIO
+
+#if canImport(CryptoKit)
+  public import CryptoKit
+#else
+  public import Crypto
+#endif
 
 /// A SHA-256 digest: 64 lower-case hexadecimal digits in JSON, base64 in HTTP fields.
 public struct ContentDigest: Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,3 @@
-import Synchronization
 import SystemIO
 
 /// The disk space for copies of viewed files. The copies leave a reserve free, and give all of their space back at once
@@ -11,7 +10,7 @@ package final class CopySpace: Sendable {
   private let folder: String
   private let reserve: Int64
   private let availableBytes: @Sendable (String) throws(SystemError) -> Int64
-  private let copies = Mutex<[ObjectIdentifier: Weak]>([:])
+  private let copies = Lock<[ObjectIdentifier: Weak]>([:])
 
   /// - Parameters:
   ///   - folder: the folder on whose disk the copies are.
@@ -58,14 +57,14 @@ package final class CopySpace: Sendable {
 final class CopyFile: Sendable {
   let file: File
   private let space: CopySpace
-  private let hasGivenBack = Atomic(false)
+  private let hasGivenBack = Lock(false)
 
   fileprivate init(_ file: File, in space: CopySpace) { (self.file, self.space) = (file, space) }
 
   deinit { space.forget(ObjectIdentifier(self)) }
 
   /// Whether the contents are lost.
-  var isLost: Bool { hasGivenBack.load(ordering: .acquiring) }
+  var isLost: Bool { hasGivenBack.value }
 
   /// Throws ``ViewerError/outOfSpace`` if the contents are lost. Call it after reading.
   func requireContents() throws(ViewerError) {
@@ -84,7 +83,7 @@ final class CopyFile: Sendable {
   }
 
   fileprivate func giveBack() {
-    hasGivenBack.store(true, ordering: .releasing)
+    hasGivenBack.set(true)
     truncate()
   }
 

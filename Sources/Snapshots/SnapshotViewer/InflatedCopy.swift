@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import SystemIO
 import ZipArchive
 
@@ -17,7 +16,7 @@ final class InflatedCopy: Sendable {
   /// What contains the copy.
   let contents: CopyFile
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let queue = DispatchQueue(label: "snapshot.inflated-copy", qos: .userInitiated)
 
   /// Starts to copy `entry` of `archive` to a file in `space`. The copying ends when the value is released.

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 package import SystemIO
 package import ZipArchive
 
@@ -88,7 +87,7 @@ package final class ViewerCache: Sendable {
   /// The disk space of the copies.
   package let space: CopySpace
   private let limits: Limits
-  private let entries = Mutex<[Key: Entry]>([:])
+  private let entries = Lock<[Key: Entry]>([:])
   private let queue = DispatchQueue(label: "snapshot.viewer-cache", qos: .utility)
 
   /// Creates a cache whose copies are in `space`.

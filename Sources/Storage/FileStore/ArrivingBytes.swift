@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Writes the bytes of one upload to disk: collects small pieces, then writes, hashes and counts them on one queue, in
@@ -67,12 +66,12 @@ final class ArrivingBytes: Sendable {
   let arrival: QuotaTracker.Arrival
   private let folder: StorageFolder
   private let isTransient: Bool
-  private let flow = Mutex(Flow())
+  private let flow = Lock(Flow())
   /// Held while pieces are taken from the flow and enqueued, so that they are written in the order in which they were
   /// taken. The writer does not need it.
-  private let order = Mutex(())
+  private let order = Lock(())
   /// Accessed from one queue at a time.
-  private let written = Mutex(Written())
+  private let written = Lock(Written())
 
   /// - Parameter isTransient: whether the file is created with the first byte, and the files are removed after the
   ///   first failure.

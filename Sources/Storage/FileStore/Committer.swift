@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Makes every change of names in `bundles/`, one at a time, and has each round of them flushed together with the files
@@ -21,11 +20,11 @@ final class Committer: Sendable {
   private let layout: StorageLayout
   private let faults: FaultInjection
   private let flusher: Flusher
-  private let count = Atomic(0)
+  private let count = Lock(0)
   /// The folders in `bundles/` whose own names are durable.
-  private let folders: Mutex<Set<String>>
+  private let folders: Lock<Set<String>>
   private let onFirstChange: @Sendable () throws(SystemError) -> Void
-  private let isChanged = Mutex(false)
+  private let isChanged = Lock(false)
 
   /// - Parameters:
   ///   - folders: the folders in `bundles/` that are durable.
@@ -39,7 +38,7 @@ final class Committer: Sendable {
     self.layout = layout
     self.faults = faults
     self.flusher = flusher
-    self.folders = Mutex(folders)
+    self.folders = Lock(folders)
   }
 
   /// Makes a change in `folder`, creating the folder if it is missing; returns when the change is durable.
@@ -47,9 +46,9 @@ final class Committer: Sendable {
     in folder: String, _ change: @escaping @Sendable () throws(StoreError) -> Change<Outcome>
   ) async throws(StoreError) -> Outcome {
     let result: Result<Outcome, StoreError> = await withCheckedContinuation { continuation in
-      count.add(1, ordering: .relaxed)
+      count.add(1)
       let isAccepted = flusher.add { [self] in
-        count.subtract(1, ordering: .relaxed)
+        count.add(-1)
         do throws(StoreError) {
           return try begin(in: folder, change) { continuation.resume(returning: $0) }
         } catch {
@@ -58,14 +57,14 @@ final class Committer: Sendable {
         }
       }
       guard !isAccepted else { return }
-      count.subtract(1, ordering: .relaxed)
+      count.add(-1)
       continuation.resume(returning: .failure(closed))
     }
     return try result.get()
   }
 
   /// The number of changes that wait.
-  var waiting: Int { count.load(ordering: .relaxed) }
+  var waiting: Int { count.value }
 
   /// Refuses all new changes, and closes the flusher; returns when the accepted ones are done.
   func close() async { await flusher.close() }

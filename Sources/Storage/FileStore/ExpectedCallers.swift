@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import SystemIO
 
 /// Counts the callers that will soon wait for a flush, and lets a round of flushes wait for them. On a busy machine, the
 /// disk is faster than the processor: without this, each round would find only one or two callers, and flush for them
@@ -11,7 +11,7 @@ final class ExpectedCallers: Sendable {
   }
 
   private let patience: DispatchTimeInterval
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let arrival = DispatchSemaphore(value: 0)
 
   /// - Parameter patience: how long a round waits at most.

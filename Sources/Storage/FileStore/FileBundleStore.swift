@@ -3,7 +3,6 @@ import Foundation
 package import Logging
 package import SnapshotFormat
 package import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Stores bundles as files below one folder. The files are authoritative, and a copy of the folder is a backup.
@@ -45,10 +44,10 @@ package final class FileBundleStore: BundleStore, UploadStore {
   private let readers: QueueSet
   private let remover: DispatchQueue
   private let writeProbe: WriteProbe
-  private let lock: Mutex<StorageLock?>
+  private let lock: Lock<StorageLock?>
   /// The clean stop that this store was opened after, if it was.
   private let formerStop: CleanStop?
-  private let recovering = Mutex<Task<Void, Never>?>(nil)
+  private let recovering = Lock<Task<Void, Never>?>(nil)
 
   /// Opens and locks the storage folder, creating it if it is missing, and starts to repair it after a crash.
   ///
@@ -100,7 +99,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     let validator = configuration.validator
     uploadLimits = configuration.uploads
     self.folder = folder
-    lock = Mutex(opened.lock)
+    lock = Lock(opened.lock)
     self.committer = committer
     formerStop = opened.stop
     let writers = QueueSet("file-store.writer", count: configuration.writers)

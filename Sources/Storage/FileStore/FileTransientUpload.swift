@@ -1,7 +1,6 @@
 import Foundation
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A transient upload into a ``FileBundleStore``: a session with a single append, which is never written to disk.
@@ -12,7 +11,7 @@ final class FileTransientUpload: TransientUpload {
   /// The flusher's epoch before the first byte was written.
   private let epoch: Int
   private let isShort: Bool
-  private let state: Mutex<TransientUploadState>
+  private let state: Lock<TransientUploadState>
 
   /// - Parameter isShort: whether writing, hashing and checking the bytes takes a few milliseconds only.
   init(
@@ -24,7 +23,7 @@ final class FileTransientUpload: TransientUpload {
     self.now = now
     self.epoch = epoch
     self.isShort = isShort
-    self.state = Mutex(state)
+    self.state = Lock(state)
   }
 
   deinit {

@@ -1,6 +1,5 @@
 import Logging
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Looks for flaws of a storage folder while a store uses it, for example because a disk was unmounted. Logs when one
@@ -13,7 +12,7 @@ final class FlawWatch: Sendable {
 
   private let layout: StorageLayout
   private let logger: Logger
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ layout: StorageLayout, logger: Logger) {
     self.layout = layout

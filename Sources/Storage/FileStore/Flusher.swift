@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Makes files and names durable in rounds: each with its own flush, or, if several callers wait at the same time, all
@@ -36,7 +35,7 @@ final class Flusher: Sendable {
   private let queues: QueueSet
   private let expected: ExpectedCallers
   private let batches: BatchQueue<Begin>
-  private let failures = Atomic(0)
+  private let failures = Lock(0)
 
   /// - Parameters:
   ///   - count: how many files are flushed at once, if each is flushed separately.
@@ -64,7 +63,7 @@ final class Flusher: Sendable {
   /// A caller that was announced.
   final class Expectation: Sendable {
     private let callers: ExpectedCallers
-    private let isOver = Atomic(false)
+    private let isOver = Lock(false)
 
     fileprivate init(_ callers: ExpectedCallers) {
       self.callers = callers
@@ -73,13 +72,13 @@ final class Flusher: Sendable {
 
     /// Ends the expectation, because the caller waits now or will not come. Further calls have no effect.
     func end() {
-      if !isOver.exchange(true, ordering: .relaxed) { callers.remove() }
+      if !isOver.exchange(true) { callers.remove() }
     }
   }
 
   /// The number of shared flushes that have failed. Callers read it before they write their first byte, for
   /// ``flush(_:since:expected:)``.
-  var epoch: Int { failures.load(ordering: .acquiring) }
+  var epoch: Int { failures.value }
 
   /// Makes `targets` durable, together with those of all other waiting callers; returns when they would survive a power
   /// cut.
@@ -134,11 +133,11 @@ final class Flusher: Sendable {
         try flushAll()
         return Array(repeating: nil, count: callers.count)
       } catch {
-        failures.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        failures.add(1)
         return Array(repeating: error, count: callers.count)
       }
     }
-    let failures = Mutex([SystemError?](repeating: nil, count: callers.count))
+    let failures = Lock([SystemError?](repeating: nil, count: callers.count))
     let parts = Self.parts(of: callers)
     // All at once, including the targets of one caller: the disk then completes them in a single pass.
     queues.perform(parts.count) { index in

@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Checks bundles after their uploads were answered, in slices and the shortest first, and records the results: several
@@ -24,13 +23,13 @@ final class LateVerification: Sendable {
   let queue = BackgroundQueue()
   private let checks: CheckQueue
   /// Results that are held back, to be recorded together with those of further bundles.
-  private let held = Mutex<[SnapshotRecord]>([])
+  private let held = Lock<[SnapshotRecord]>([])
   /// Records of bundles whose checksums were verified, with the results. Each group is recorded together.
   private let verdicts:
     (stream: AsyncStream<[SnapshotRecord]>, continuation: AsyncStream<[SnapshotRecord]>.Continuation)
-  private let settling = Mutex<Task<Void, Never>?>(nil)
-  private let unverified = Mutex(Unverified())
-  private let resumptionHasFailed = Atomic(false)
+  private let settling = Lock<Task<Void, Never>?>(nil)
+  private let unverified = Lock(Unverified())
+  private let resumptionHasFailed = Lock(false)
 
   /// - Parameters:
   ///   - validate: checks a bundle that is stored already.
@@ -88,7 +87,7 @@ final class LateVerification: Sendable {
           if storage.isKnownLoss(id) { self?.settleDamage(of: id) } else { self?.beginCheck(of: id) }
         }
       } catch {
-        self?.resumptionHasFailed.store(true, ordering: .relaxed)
+        self?.resumptionHasFailed.set(true)
         storage.logger.error("Could not look for pending bundles", metadata: ["error": "\(error)"])
       }
     }
@@ -97,7 +96,7 @@ final class LateVerification: Sendable {
   /// Call it after all checks that the last run left pending were resumed.
   func endResumption() {
     queue.async { [weak self] in
-      guard let self, !resumptionHasFailed.load(ordering: .relaxed) else { return }
+      guard let self, !resumptionHasFailed.value else { return }
       unverified.withLock { $0.isComplete = true }
     }
   }

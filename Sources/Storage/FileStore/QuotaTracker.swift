@@ -1,5 +1,5 @@
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// Counts the bytes of stored bundles and of arriving uploads, and enforces the quota.
 final class QuotaTracker: Sendable {
@@ -15,10 +15,10 @@ final class QuotaTracker: Sendable {
     get { state.withLock { $0.quota } }
     set { state.withLock { $0.quota = newValue } }
   }
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   init(_ kept: StoreUsage = StoreUsage(), quota: Int64?) {
-    state = Mutex(State(kept: kept, quota: quota))
+    state = Lock(State(kept: kept, quota: quota))
   }
 
   /// The stored bundles.
@@ -57,7 +57,7 @@ final class QuotaTracker: Sendable {
   /// The space that one upload reserves, until it is kept, released or deinitialized.
   final class Arrival: Sendable {
     private let quotaTracker: QuotaTracker
-    private let size = Mutex<Int64>(0)
+    private let size = Lock<Int64>(0)
 
     init(in quotaTracker: QuotaTracker) { self.quotaTracker = quotaTracker }
 

@@ -1,6 +1,6 @@
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// Caches records that were read recently, so that popular ones are read and decoded once.
 ///
@@ -26,10 +26,10 @@ final class RecordCache: Sendable {
   /// The most bytes held, measured by the size of the records' files.
   static let byteLimit = 8 << 20
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   init(byteLimit: Int = RecordCache.byteLimit) {
-    state = Mutex(State(entries: LRUCache(limit: byteLimit)))
+    state = Lock(State(entries: LRUCache(limit: byteLimit)))
   }
 
   /// The number of changes so far. Callers read it before they read a record, for

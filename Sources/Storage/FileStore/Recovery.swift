@@ -2,7 +2,6 @@ import Dispatch
 import Logging
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Repairs the storage after a crash, part by part, while the store is in use.
@@ -31,8 +30,8 @@ final class Recovery: Sendable {
   private let queue = DispatchQueue(label: "file-store.recovery", qos: .userInitiated)
   /// Repairs the other parts, which no client waits for.
   private let background = BackgroundQueue()
-  private let state: Mutex<State>
-  private let isOver: Atomic<Bool>
+  private let state: Lock<State>
+  private let isOver: Lock<Bool>
 
   /// Repairs ``Part/uploads``. Blocks. Calls `requireOpen` between its steps, which throws once the store is closing:
   /// thousands of uploads take longer than a stop should.
@@ -45,8 +44,8 @@ final class Recovery: Sendable {
   init(_ parts: [Part], of folder: StorageFolder, restoreUploads: @escaping RestoreUploads) {
     self.folder = folder
     self.restoreUploads = restoreUploads
-    state = Mutex(State(pending: Dictionary(parts.map { ($0, []) }) { first, _ in first }))
-    isOver = Atomic(parts.isEmpty)
+    state = Lock(State(pending: Dictionary(parts.map { ($0, []) }) { first, _ in first }))
+    isOver = Lock(parts.isEmpty)
   }
 
   private var layout: StorageLayout { folder.layout }
@@ -58,13 +57,13 @@ final class Recovery: Sendable {
 
   /// Returns when the shard of `id` is repaired.
   func require(_ id: SnapshotID) async throws(StoreError) {
-    guard !isOver.load(ordering: .acquiring) else { return }
+    guard !isOver.value else { return }
     try await require(.shard(SnapshotShard(of: id)))
   }
 
   /// Returns when the shards of `ids` are repaired.
   func require(_ ids: [SnapshotID]) async throws(StoreError) {
-    guard !isOver.load(ordering: .acquiring) else { return }
+    guard !isOver.value else { return }
     for shard in Set(ids.map(SnapshotShard.init(of:))) { try await require(.shard(shard)) }
   }
 
@@ -91,7 +90,7 @@ final class Recovery: Sendable {
   /// Repairs a part, unless that is done.
   /// - Parameter isUrgent: whether an operation waits for it.
   private func repair(_ part: Part, isUrgent: Bool) async -> SystemError? {
-    guard !isOver.load(ordering: .acquiring) else { return nil }
+    guard !isOver.value else { return nil }
     return await withCheckedContinuation { continuation in
       let others = state.withLock { state -> Int? in
         guard let others = state.pending[part]?.count else { return nil }
@@ -140,7 +139,7 @@ final class Recovery: Sendable {
     let waiting = state.withLock { state in
       let waiting = state.pending.updateValue([], forKey: part) ?? []
       if failure == nil { state.pending[part] = nil }
-      isOver.store(state.pending.isEmpty, ordering: .releasing)
+      isOver.set(state.pending.isEmpty)
       return waiting
     }
     for continuation in waiting { continuation.resume(returning: failure) }

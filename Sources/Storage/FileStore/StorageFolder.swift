@@ -1,7 +1,6 @@
 import Logging
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// The storage folder, as shared by all parts of a store: its layout, free space and quota, and flushing.
@@ -24,7 +23,7 @@ final class StorageFolder: Sendable {
     var lost: Set<SnapshotID> = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(
     _ layout: StorageLayout, faults: FaultInjection, logger: Logger, flusher: Flusher,

@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Tests whether a store can write by writing a file, on demand and at most once every few seconds.
@@ -23,7 +22,7 @@ final class WriteProbe: Sendable {
   private let write: @Sendable () throws(StoreError) -> Void
   private let queue = DispatchQueue(label: "file-store.write-probe")
   private let timer = DispatchQueue(label: "file-store.write-probe-timer")
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// - Parameters:
   ///   - lifetime: how long a result is reused.

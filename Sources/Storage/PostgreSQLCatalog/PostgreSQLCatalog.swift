@@ -2,7 +2,7 @@ import Dispatch
 public import PostgreSQLClient
 public import SnapshotFormat
 public import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// A catalogue in a PostgreSQL database, which several servers can use at the same time.
 ///
@@ -24,7 +24,7 @@ public final class PostgreSQLCatalog: Catalog {
   private let packingPool: PostgreSQLPool
   private let packing: Packing
   /// The number of records that this server inserted since it last packed blocks.
-  private let unpacked = Atomic(0)
+  private let unpacked = Lock(0)
 
   /// Connects to the database, and creates the tables if they are missing.
   public static func open(
@@ -69,9 +69,9 @@ public final class PostgreSQLCatalog: Catalog {
   public func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
     guard !records.isEmpty else { return }
     let loose = try await change { writer in try writer.insert(Self.prepare(records)) }
-    let (_, count) = unpacked.add(loose, ordering: .relaxed)
+    let count = unpacked.add(loose)
     guard count >= packing.loose else { return }
-    unpacked.store(0, ordering: .relaxed)
+    unpacked.set(0)
     let work = Task { await pack() }
     if packing.isAwaited { await work.value }
   }
@@ -82,7 +82,7 @@ public final class PostgreSQLCatalog: Catalog {
       while try await packingPool.perform({ [packing] in try packing.packOne($0) }) {}
     } catch {
       // The records are indexed. The next insertion tries to pack them again.
-      unpacked.add(packing.loose, ordering: .relaxed)
+      unpacked.add(packing.loose)
     }
   }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// Limits the attempts to connect to a server that cannot be reached, or does not answer: after a failure no attempt is
 /// made during a pause, which doubles with every failure. Then one caller at a time tries to connect, and all others fail
@@ -15,11 +15,11 @@ final class ConnectionPauses: Sendable {
   }
 
   private let range: ClosedRange<Duration>
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   init(_ range: ClosedRange<Duration>) {
     self.range = range
-    state = Mutex(State(pause: range.lowerBound))
+    state = Lock(State(pause: range.lowerBound))
   }
 
   /// Opens a connection, or throws the last failure during a pause, or while another caller tries.

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import SystemIO
 
 /// A notification by `NOTIFY`.
@@ -28,7 +27,7 @@ package final class PostgreSQLListener: Sendable {
   /// The events, of which the newest 1,024 are kept for a slow reader.
   package let events: AsyncStream<Event>
 
-  private let state: Mutex<Listening?>
+  private let state: Lock<Listening?>
 
   /// Starts to listen.
   /// - Parameters:
@@ -41,7 +40,7 @@ package final class PostgreSQLListener: Sendable {
       of: Event.self, bufferingPolicy: .bufferingNewest(1024))
     events = stream
     let listening = Listening(configuration, channel: channel, probe: probe) { continuation.yield($0) }
-    state = Mutex(listening)
+    state = Lock(listening)
     continuation.onTermination = { _ in listening.stop() }
     listening.start()
   }

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import SystemIO
 
 /// A limited number of connections to a database, each with a serial queue on which its statements are executed.
@@ -22,7 +21,7 @@ package final class PostgreSQLPool: Sendable {
     var isClosed = false
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let pauses: ConnectionPauses
 
   /// Creates a pool, which connects when it is first used.
@@ -30,7 +29,7 @@ package final class PostgreSQLPool: Sendable {
   package init(_ configuration: PostgreSQLConfiguration, failingWith other: PostgreSQLPool? = nil) {
     self.configuration = configuration
     let count = min(max(configuration.connections, 1), PostgreSQLLimits.connections)
-    state = Mutex(State(idle: (0..<count).map { Slot(number: $0) }))
+    state = Lock(State(idle: (0..<count).map { Slot(number: $0) }))
     pauses = other?.pauses ?? ConnectionPauses(configuration.pause)
   }
 

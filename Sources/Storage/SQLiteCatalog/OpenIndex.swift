@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// An open database file.
@@ -12,8 +11,8 @@ final class OpenIndex: Sendable {
   let database: any DatabaseWriter
   let generation: Int
   private let configuration: SQLiteCatalog.Configuration
-  private let files: Mutex<Files>
-  private let known: Mutex<CatalogState.Extent>
+  private let files: Lock<Files>
+  private let known: Lock<CatalogState.Extent>
   /// The seal with which the index was closed; `nil` if it was closed without one, or not at all.
   let seal: Int64?
   /// Whether the file was created, and not opened.
@@ -21,9 +20,9 @@ final class OpenIndex: Sendable {
   /// Whether the file was closed when it was complete.
   private let wasClosed: Bool
   /// Whether the file states durably that it is in use. This precedes the first change.
-  private let isMarked: Mutex<Bool>
+  private let isMarked: Lock<Bool>
   /// The state of a rebuild, used by the single writer; `nil` once the index is complete.
-  private let rebuild: Mutex<IndexWriter.Rebuild?>
+  private let rebuild: Lock<IndexWriter.Rebuild?>
 
   /// How much of the store the index covers.
   var extent: CatalogState.Extent {
@@ -62,13 +61,13 @@ final class OpenIndex: Sendable {
       : try DatabasePool(path: name, configuration: settings)
     if !isNew { try Self.flushCommits(of: database) }
     let (extent, seal) = try Self.prepare(database, isNew: isNew, rebuilds: rebuilds)
-    known = Mutex(extent)
+    known = Lock(extent)
     self.seal = seal
     self.isNew = isNew
     wasClosed = extent == .everything
-    isMarked = Mutex(isNew)
-    rebuild = Mutex(rebuilds ? IndexWriter.Rebuild() : nil)
-    files = Mutex(Files(path))
+    isMarked = Lock(isNew)
+    rebuild = Lock(rebuilds ? IndexWriter.Rebuild() : nil)
+    files = Lock(Files(path))
     if rebuilds { try set(.rebuild) } else { try Self.flushCommits(of: database, always: false) }
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")

@@ -3,7 +3,6 @@ import Foundation
 import GRDB
 public import SnapshotFormat
 public import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A catalogue in an SQLite database. The file can be deleted or damaged at any time: it is rebuilt from the store.
@@ -28,7 +27,7 @@ public final class SQLiteCatalog: Catalog {
   }
 
   private let configuration: Configuration
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let writer = BatchQueue<PendingChange>("sqlite-catalog.writer")
   private let preparer = DispatchQueue(label: "sqlite-catalog.preparer", qos: .userInitiated)
 
@@ -339,7 +338,7 @@ public final class SQLiteCatalog: Catalog {
 
   private static func prepare(_ records: [SnapshotRecord]) -> [PreparedRecord] {
     guard records.count > 64 else { return records.map(PreparedRecord.init) }
-    let parts = Mutex<[Int: [PreparedRecord]]>([:])
+    let parts = Lock<[Int: [PreparedRecord]]>([:])
     let (count, size) = (8, (records.count + 7) / 8)
     DispatchQueue.concurrentPerform(iterations: count) { part in
       let range = min(part * size, records.count)..<min((part + 1) * size, records.count)

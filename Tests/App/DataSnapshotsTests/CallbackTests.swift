@@ -1,6 +1,6 @@
 import DataSnapshots
 import Foundation
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -15,7 +15,7 @@ struct CallbackTests {
   private func result(
     _ mode: SnapshotMode, _ work: @escaping @Sendable () -> Result<Data, any Error>
   ) async -> (text: String?, isCalled: Bool) {
-    let isCalled = Mutex(false)
+    let isCalled = Lock(false)
     let result = await withCheckedContinuation { continuation in
       mode.process("a") { done in
         isCalled.withLock { $0 = true }

@@ -1,7 +1,6 @@
 import DataSnapshots
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -219,7 +218,7 @@ struct LimitsTests {
 
 /// A clock that a test sets.
 final class Now: Sendable {
-  private let time = Mutex(SampleApp.time)
+  private let time = Lock(SampleApp.time)
   var date: Date { time.withLock { $0 } }
   func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
 }

@@ -1,7 +1,6 @@
 import DataSnapshots
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -81,12 +80,12 @@ struct SampleApp {
 
 /// The instance that uses the folder.
 private final class Running: Sendable {
-  let mode = Mutex<SnapshotMode?>(nil)
+  let mode = Lock<SnapshotMode?>(nil)
 }
 
 /// Collects events from any thread.
 final class EventLog: Sendable {
-  private let events = Mutex<[SnapshotMode.Event]>([])
+  private let events = Lock<[SnapshotMode.Event]>([])
 
   func append(_ event: SnapshotMode.Event) { events.withLock { $0.append(event) } }
 

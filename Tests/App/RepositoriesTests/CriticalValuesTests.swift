@@ -1,6 +1,5 @@
 import Foundation
 import Repositories
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -120,7 +119,7 @@ import Testing
 
   @Test func `a change that failed, but reached one copy, does not replace a later one`() throws {
     // The first copy is replaced, but its folder can't be flushed; later it can't be written at all.
-    let writes = Mutex(0)
+    let writes = Lock(0)
     let failing = Disk(
       read: Disk.real.read,
       replace: { [first] path, bytes throws(SystemError) in

@@ -1,6 +1,5 @@
 import Foundation
 import Repositories
-import Synchronization
 import SystemIO
 
 /// A disk that can be full, broken, or lose power during a write.
@@ -14,7 +13,7 @@ final class FailingDisk: Sendable {
     case powerCut
   }
 
-  private let state = Mutex<(fault: Fault?, writes: Int)>((nil, 0))
+  private let state = Lock<(fault: Fault?, writes: Int)>((nil, 0))
 
   var fault: Fault? {
     get { state.withLock { $0.fault } }
@@ -46,7 +45,7 @@ final class FailingDisk: Sendable {
 
 /// The received events, which a test can read and wait for.
 final class EventLog: Sendable {
-  private let events = Mutex<[RepositoryEvent]>([])
+  private let events = Lock<[RepositoryEvent]>([])
   private let stream: AsyncStream<RepositoryEvent>
   private let continuation: AsyncStream<RepositoryEvent>.Continuation
 
@@ -70,8 +69,8 @@ final class EventLog: Sendable {
 
 /// The renames in a folder, and whether the folder was flushed directly after each.
 final class RenameLog: Sendable {
-  private let renames = Mutex<(found: [String], isOpen: Bool)>(([], false))
-  private let observer = Mutex<FileObserver?>(nil)
+  private let renames = Lock<(found: [String], isOpen: Bool)>(([], false))
+  private let observer = Lock<FileObserver?>(nil)
 
   init(_ folder: String) {
     let new = FileObserver(folder) { [weak self] operation in

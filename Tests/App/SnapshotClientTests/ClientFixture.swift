@@ -3,12 +3,12 @@ import HTTPTransport
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
-import Synchronization
+import SystemIO
 import TestSupport
 
 /// Records waits without waiting.
 final class SleepLog: Sendable {
-  private let state = Mutex([Duration]())
+  private let state = Lock([Duration]())
 
   var seconds: [Double] { state.withLock { $0.map { $0 / .seconds(1) } } }
 
@@ -19,9 +19,9 @@ final class SleepLog: Sendable {
 final class FakeTransport: Transport {
   typealias Answer = Result<TransportResponse, TransportError>
 
-  private let state: Mutex<(answers: [Answer], requests: [HTTPRequest])>
+  private let state: Lock<(answers: [Answer], requests: [HTTPRequest])>
 
-  init(_ answers: [Answer]) { state = Mutex((answers, [])) }
+  init(_ answers: [Answer]) { state = Lock((answers, [])) }
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
 

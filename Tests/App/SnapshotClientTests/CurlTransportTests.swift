@@ -3,7 +3,7 @@
   import Foundation
   import HTTPTransport
   import HTTPTypes
-  import Synchronization
+  import SystemIO
   import TestSupport
   import Testing
 
@@ -72,7 +72,7 @@
       let folder = try TemporaryFolder()
       let file = try folder.write(Data(count: 50_000_000), to: "up")
       let hasEnded = Signal()
-      let arrived = Mutex(0)
+      let arrived = Lock(0)
       let server = try ScriptedServer { connection in
         defer { hasEnded.fire() }
         try connection.readHead()

@@ -3,7 +3,7 @@ import HTTPTransport
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -21,7 +21,7 @@ import Testing
   @Test func `a bundle is sent under its id with its digest`() async throws {
     let record = try makeRecord(contents, id: id)
     let json = try SnapshotJSON.encode(record)
-    let received = Mutex(Data())
+    let received = Lock(Data())
     let server = try ScriptedServer { connection in
       let (_, body) = try connection.readRequest()
       received.withLock { $0 = body }
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func `a form that is larger than a request may be is not sent`() async throws {
-    let size = Mutex(0)
+    let size = Lock(0)
     let record = try makeRecord(contents, id: id)
     let json = try SnapshotJSON.encode(record)
     let server = try ScriptedServer { connection in

@@ -3,7 +3,7 @@ import HTTPTransport
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 

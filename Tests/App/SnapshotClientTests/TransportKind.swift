@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTransport
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 import URLSessionTransport
@@ -55,7 +55,7 @@ extension Transport {
 
 /// Collects the events of a transfer.
 final class EventLog: Sendable {
-  private let state = Mutex([TransportEvent]())
+  private let state = Lock([TransportEvent]())
 
   func note(_ event: TransportEvent) { state.withLock { $0.append(event) } }
 

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTransport
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -15,7 +15,7 @@ import Testing
   func `a large file arrives byte for byte`(kind: TransportKind) async throws {
     let contents = makeBytes(5_000_003)
     let file = try folder.write(contents, to: "up.zip")
-    let received = Mutex(Data())
+    let received = Lock(Data())
     let server = try ScriptedServer { connection in
       let (_, body) = try connection.readRequest()
       received.withLock { $0 = body }
@@ -32,7 +32,7 @@ import Testing
 
   @Test(arguments: TransportKind.allCases)
   func `bytes in memory are sent with every method that allows a body`(kind: TransportKind) async throws {
-    let bodies = Mutex([Data]())
+    let bodies = Lock([Data]())
     let server = try ScriptedServer { connection in
       let (_, body) = try connection.readRequest()
       bodies.withLock { $0.append(body) }
@@ -65,7 +65,7 @@ import Testing
   {
     let contents = makeBytes(300_000)
     let file = try folder.write(contents, to: "up.zip")
-    let received = Mutex(Data())
+    let received = Lock(Data())
     let server = try ScriptedServer { connection in
       let (_, body) = try connection.readRequest()
       received.withLock { $0 = body }

@@ -3,7 +3,6 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import SnapshotFormat
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -271,9 +270,9 @@ import Testing
 
 /// Returns each piece of a body once.
 private final class PieceList: Sendable {
-  private let pieces: Mutex<[IOBuffer]>
+  private let pieces: Lock<[IOBuffer]>
 
-  init(_ pieces: [IOBuffer]) { self.pieces = Mutex(pieces) }
+  init(_ pieces: [IOBuffer]) { self.pieces = Lock(pieces) }
 
   func next() -> IOBuffer? { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }

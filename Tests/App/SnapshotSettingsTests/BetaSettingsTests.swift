@@ -3,7 +3,6 @@ import Foundation
 import SnapshotClient
 import SnapshotFormat
 import SnapshotSettings
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -116,7 +115,7 @@ import Testing
 
   @Test(arguments: [0, 1]) func `a note has a limit`(excess: Int) async throws {
     let app = try SampleApp(server: try #require(URL(string: "http://127.0.0.1:1")))
-    let noted = Mutex<String?>(nil)
+    let noted = Lock<String?>(nil)
     var uploads = app.uploads.functions
     uploads.attach = { bug in
       noted.withLock { $0 = bug.note }

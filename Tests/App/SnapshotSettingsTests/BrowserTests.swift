@@ -5,7 +5,6 @@ import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
 import SnapshotSettings
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -16,7 +15,7 @@ import Testing
   .enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
 struct BrowserTests {
   private final class Network: Sendable {
-    private let state = Mutex(true)
+    private let state = Lock(true)
     var isThere: Bool {
       get { state.withLock { $0 } }
       set { state.withLock { $0 = newValue } }

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 import SystemIO
 import Testing
 
@@ -9,9 +8,9 @@ import Testing
   private let queue = DispatchQueue(label: "first")
 
   @Test func `work begins after the closures that were enqueued before`() async {
-    let isDone = Atomic(false)
-    queue.async { isDone.store(true, ordering: .relaxed) }
-    #expect(await queue.following { isDone.load(ordering: .relaxed) })
+    let isDone = Lock(false)
+    queue.async { isDone.set(true) }
+    #expect(await queue.following { isDone.value })
   }
 
   @Test func `work that waits for another queue blocks neither`() async {

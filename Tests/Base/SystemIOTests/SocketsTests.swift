@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing

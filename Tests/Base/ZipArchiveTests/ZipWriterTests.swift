@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -221,7 +220,7 @@ import Testing
     for (index, bytes) in contents.enumerated() { try writer.add("\(index)", bytes: bytes) }
     try writer.finish()
     let reader = try ZipReader(file)
-    let wrong = Mutex(0)
+    let wrong = Lock(0)
     DispatchQueue.concurrentPerform(iterations: 64) { index in
       do {
         let bytes = try reader.contents(of: reader.entries[index % 8], upTo: 100_000)

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import SystemIO
 import Testing
 
 @testable import snapshot
@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [(9, 0), (10, 0), (11, 1), (25, 15)])
   func `lines beyond the limit are dropped and counted`(written: Int, dropped: Int) {
     let gate = DispatchSemaphore(value: 0)
-    let lines = Mutex<[String]>([])
+    let lines = Lock<[String]>([])
     let queue = LogQueue(limit: 10) { text in
       gate.wait()
       gate.signal()
@@ -36,7 +36,7 @@ import Testing
 
   @Test func `waiting lines are written together and in order`() {
     let gate = DispatchSemaphore(value: 0)
-    let texts = Mutex<[String]>([])
+    let texts = Lock<[String]>([])
     let queue = LogQueue { text in
       gate.wait()
       gate.signal()

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -26,7 +25,7 @@ import Testing
   private final class Load: Sendable {
     struct Result { var requests = 0, failures: [String] = [] }
 
-    private let state = Mutex((result: Result(), isOver: false))
+    private let state = Lock((result: Result(), isOver: false))
 
     var isOver: Bool { state.withLock(\.isOver) }
     var result: Result { state.withLock(\.result) }

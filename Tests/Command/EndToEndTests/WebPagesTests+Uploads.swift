@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -137,7 +137,7 @@ extension WebPagesTests {
 
   @Test func `what a proxy answers ends no upload, and the plain form is tried`() async throws {
     try await withBrowser { server, browser in
-      let blocked = Mutex((method: "", status: 0))
+      let blocked = Lock((method: "", status: 0))
       let port = UInt16(try #require(server.url.port))
       let proxy = try Middlebox(to: port) { request in
         let (method, status) = blocked.withLock { $0 }
@@ -166,7 +166,7 @@ extension WebPagesTests {
         "507 Full", ["Content-Type: application/problem+json"],
         body:
           #"{"type":"urn:data-snapshots:problem:out-of-space","title":"Full","detail":"The disk is full."}"#)
-      let answers = Mutex([full, .page(503, title: "Maintenance")])
+      let answers = Lock([full, .page(503, title: "Maintenance")])
       let proxy = try Middlebox(to: UInt16(try #require(server.url.port))) { request in
         guard request.method == "PATCH" else { return .forward }
         return answers.withLock { $0.isEmpty ? .forward : $0.removeFirst() }
@@ -188,7 +188,7 @@ extension WebPagesTests {
       let gone = Middlebox.Reaction.answer(
         "404 Not Found", ["Content-Type: application/problem+json"],
         body: #"{"type":"urn:data-snapshots:problem:no-such-upload","detail":"There is no such upload."}"#)
-      let left = Mutex(["PATCH", "HEAD"])
+      let left = Lock(["PATCH", "HEAD"])
       let proxy = try Middlebox(to: UInt16(try #require(server.url.port))) { request in
         left.withLock { left in
           guard left.first == request.method else { return .forward }

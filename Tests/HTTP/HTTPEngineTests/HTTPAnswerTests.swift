@@ -1,7 +1,7 @@
 import Dispatch
 import HTTPEngine
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func `a response that is there after its client has left is dropped`() async throws {
-    let held = Mutex<[@Sendable (HTTPAnswer.Outcome) -> Void]>([])
+    let held = Lock<[@Sendable (HTTPAnswer.Outcome) -> Void]>([])
     let isHeld = DispatchSemaphore(value: 0)
     let handler = HeldAnswers { completion in
       held.withLock { $0.append(completion) }

@@ -1,7 +1,6 @@
 import Dispatch
 import HTTPEngine
 import HTTPTypes
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -155,7 +154,7 @@ import Testing
 
   @Test(arguments: ["Content-Length: 10", "Transfer-Encoding: chunked"], [true, false])
   func `a handler is notified when the client disconnects`(framing: String, isReset: Bool) async throws {
-    let seen = Mutex<(any Error)?>(nil)
+    let seen = Lock<(any Error)?>(nil)
     let began = Signal()
     let ended = Signal()
     try await withServer(handler: { request in
@@ -231,7 +230,7 @@ import Testing
   @Test func `a body can be echoed while it is received`() async throws {
     try await withServer(handler: { request in
       let pieces = request.body
-      let iterator = Mutex(pieces.makeAsyncIterator())
+      let iterator = Lock(pieces.makeAsyncIterator())
       return HTTPServerResponse(
         status: .ok,
         body: .stream {
@@ -255,7 +254,7 @@ import Testing
   }
 
   @Test func `a body that is read after its request has ended throws an error`() async throws {
-    let kept = Mutex<HTTPRequestBody?>(nil)
+    let kept = Lock<HTTPRequestBody?>(nil)
     try await withServer(handler: { request in
       kept.withLock { $0 = request.body }
       return HTTPServerResponse(status: .ok)
@@ -274,7 +273,7 @@ import Testing
   private func withHeldBody(
     sending request: String, _ body: (RawHTTPClient, HTTPRequestBody) async throws -> Void
   ) async throws {
-    let kept = Mutex<HTTPRequestBody?>(nil)
+    let kept = Lock<HTTPRequestBody?>(nil)
     let (began, gate) = (Signal(), Signal())
     try await withServer(handler: { request in
       kept.withLock { $0 = request.body }

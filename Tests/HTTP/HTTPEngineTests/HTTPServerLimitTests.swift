@@ -1,7 +1,6 @@
 import Foundation
 import HTTPEngine
 import HTTPTypes
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -74,17 +73,17 @@ import Testing
       for first in ["G", "GET / HTTP/1.1\r\nHost: a\r\n\r\nG"] {
         let client = try RawHTTPClient(port: port)
         try client.send(first)
-        let isAnswered = Atomic(false)
+        let isAnswered = Lock(false)
         async let sending: Bool = RawHTTPClient.run {
           // The delays add up to at least twenty seconds, far more than a busy server needs to check its deadlines.
-          for _ in 0..<1000 where !isAnswered.load(ordering: .acquiring) {
+          for _ in 0..<1000 where !isAnswered.value {
             try client.send("E")
             Thread.sleep(forTimeInterval: 0.02)
           }
-          return isAnswered.load(ordering: .acquiring)
+          return isAnswered.value
         }
         let statuses = try await RawHTTPClient.run {
-          defer { isAnswered.store(true, ordering: .releasing) }
+          defer { isAnswered.set(true) }
           var statuses = [try client.receiveResponse().status]
           if first.count > 1 { statuses.append(try client.receiveResponse().status) }
           return statuses
@@ -97,7 +96,7 @@ import Testing
   }
 
   @Test func `a body that is too slow gets 408`() async throws {
-    let seen = Mutex<HTTPBodyError?>(nil)
+    let seen = Lock<HTTPBodyError?>(nil)
     try await withServer(
       configure: {
         $0.limits.bodyGrace = .milliseconds(40)

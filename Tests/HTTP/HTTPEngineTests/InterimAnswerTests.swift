@@ -1,7 +1,6 @@
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -12,7 +11,7 @@ import Testing
   @Test func `an interim response precedes the final one and has no framing fields`()
     async throws
   {
-    let sent = Mutex<[Bool]>([])
+    let sent = Lock<[Bool]>([])
     try await withServer(handler: { request in
       let first = await request.sendInterim(
         Self.progress, [.location: "/uploads/a", .contentLength: "7", .connection: "close"])
@@ -85,8 +84,8 @@ import Testing
   }
 
   @Test func `none is sent after the final response has started`() async throws {
-    let verdicts = Mutex<[Bool]>([])
-    let kept = Mutex<HTTPServerRequest?>(nil)
+    let verdicts = Lock<[Bool]>([])
+    let kept = Lock<HTTPServerRequest?>(nil)
     try await withServer(handler: { request in
       kept.withLock { $0 = request }
       let rounds = Counter()
@@ -148,7 +147,7 @@ import Testing
     async throws
   {
     let (began, left, ended) = (Signal(), Signal(), Signal())
-    let count = Mutex(0)
+    let count = Lock(0)
     try await withServer(handler: { request in
       began.fire()
       await left.wait()
@@ -189,7 +188,7 @@ import Testing
   }
 
   @Test func `without a socket a closure receives them`() async throws {
-    let seen = Mutex<[String]>([])
+    let seen = Lock<[String]>([])
     let request = HTTPServerRequest(method: .post, path: "/") { status, fields in
       seen.withLock { $0.append("\(status.code) \(fields[.location] ?? "")") }
       return true

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPEngine
 import HTTPTypes
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -159,7 +158,7 @@ import Testing
     stallTime: Duration, progress: Int,
     _ body: @escaping @Sendable (RawHTTPClient, _ isGivenUp: () -> Bool) throws -> Result
   ) async throws -> Result {
-    let givenUp = Atomic(false)
+    let givenUp = Lock(false)
     let folder = try TemporaryFolder()
     let path = folder.file("endless").path
     let file = try File(path, .create(mode: 0o600))
@@ -169,7 +168,7 @@ import Testing
       configure: {
         $0.limits.writeStallTime = stallTime
         $0.limits.writeProgressBytes = progress
-        $0.onResponse = { _ in givenUp.store(true, ordering: .relaxed) }
+        $0.onResponse = { _ in givenUp.set(true) }
       },
       handler: { _ in
         HTTPServerResponse(status: .ok, body: .parts([.file(try File(path), offset: 0, count: 1 << 40)]))
@@ -178,7 +177,7 @@ import Testing
       try await RawHTTPClient.run {
         let client = try RawHTTPClient(port: port, receiveBuffer: 16 * 1024)
         try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        return try body(client) { givenUp.load(ordering: .relaxed) }
+        return try body(client) { givenUp.value }
       }
     }
   }

@@ -1,7 +1,7 @@
 import Dispatch
 import HTTPEngine
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
 @Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct PipeliningTests {
   /// Returns how many of `count` requests, sent at once, start before a request that another client has sent meanwhile.
   private func begun(of count: Int, before path: String, limit: Int) async throws -> Int {
-    let paths = Mutex<[String]>([])
+    let paths = Lock<[String]>([])
     let began = Signal()
     let gate = DispatchSemaphore(value: 0)
     return try await withServer(

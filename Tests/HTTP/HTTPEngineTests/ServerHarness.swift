@@ -3,7 +3,6 @@ import HTTPEngine
 import HTTPTLS
 import HTTPTypes
 import Logging
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -64,7 +63,7 @@ func withServer<Result: Sendable>(
 
 /// A thread-safe counter.
 final class Counter: Sendable {
-  private let state = Mutex(0)
+  private let state = Lock(0)
   var value: Int { state.withLock { $0 } }
   func add(_ more: Int = 1) { state.withLock { $0 += more } }
 }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPTLS
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -156,7 +156,7 @@ struct TLSServerTests {
     let known = try await maker.make("robot", as: "known", issuer: authority)
     let unknown = try await maker.make("robot", as: "unknown", issuer: other)
     let pair = files(try await maker.make("localhost", as: "server"))
-    let seen = Mutex<[String?]>([])
+    let seen = Lock<[String?]>([])
     try await withTLS(
       [pair], clientAuthorities: authority.certificate,
       handler: { request in
@@ -192,7 +192,7 @@ struct TLSServerTests {
     let other = try await maker.make("Other", as: "other", isAuthority: true)
     let known = try await maker.make("robot", as: "known", issuer: authority)
     let pair = files(try await maker.make("localhost", as: "server"))
-    let seen = Mutex<[String?]>([])
+    let seen = Lock<[String?]>([])
     try await withTLS(
       [pair], clientAuthorities: authority.certificate,
       handler: { request in
@@ -333,7 +333,7 @@ struct TLSServerTests {
       }
     }
     // It is valid for three days.
-    let later = Mutex<TimeInterval>(0)
+    let later = Lock<TimeInterval>(0)
     let files = TLSFiles(certificate: chain, key: leaf.key, staple: good)
     try await withTLS([files], now: { Date() + later.withLock { $0 } }) { tls, port in
       for (days, isSent) in [(0.0, true), (2.9, true), (3.1, false)] {

@@ -1,11 +1,11 @@
-import Synchronization
+import SystemIO
 import Testing
 
 @testable import HTTPTLS
 
 @Suite struct TicketKeysTests {
   @Test func `a key is renewed, and its tickets are accepted for one more period`() {
-    let now = Mutex<UInt64>(1000)
+    let now = Lock<UInt64>(1000)
     let keys = TicketKeys { now.withLock { $0 } }
     func find(_ key: TicketKeys.Key) -> Bool? {
       key.name.withUnsafeBufferPointer { keys.key(named: $0)?.isCurrent }
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `a ticket is refused two periods after its key was made, also between two renewals`() {
-    let now = Mutex<UInt64>(1000)
+    let now = Lock<UInt64>(1000)
     let keys = TicketKeys { now.withLock { $0 } }
     func isKnown(_ key: TicketKeys.Key) -> Bool {
       key.name.withUnsafeBufferPointer { keys.key(named: $0) != nil }

@@ -1,6 +1,6 @@
 import HTTPSemantics
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -14,7 +14,7 @@ import Testing
     _ body: String, inPieces size: Int? = nil,
     of body2: @escaping @Sendable (HTTPRequestBody) -> HTTPRequestBody = { $0 }
   ) async throws -> (before: HTTPFields, after: HTTPFields, head: HTTPFields) {
-    let seen = Mutex<(HTTPFields, HTTPFields, HTTPFields)>(([:], [:], [:]))
+    let seen = Lock<(HTTPFields, HTTPFields, HTTPFields)>(([:], [:], [:]))
     try await withServer(handler: { request in
       let body = body2(request.body)
       let before = body.trailers

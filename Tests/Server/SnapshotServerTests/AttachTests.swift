@@ -8,7 +8,6 @@ import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -53,7 +52,7 @@ import Testing
       SnapshotService(store: store, catalog: InMemoryCatalog()),
       logger: .init(label: "test") { _ in CapturedLog() })
     let pieces = (0..<3).map { IOBuffer([UInt8](repeating: $0, count: 10)) }
-    let rest = Mutex(pieces[...])
+    let rest = Lock(pieces[...])
     let body = HTTPRequestBody(declaredLength: nil) { rest.withLock { $0.popFirst() } }
     await #expect(throws: HTTPProblem.self) {
       try await handler.respond(

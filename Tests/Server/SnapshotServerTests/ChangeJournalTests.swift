@@ -3,7 +3,7 @@ import Logging
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 import Testing
 
 /// The journal of one server, with notes and marks in memory.
@@ -139,7 +139,7 @@ import Testing
 
 /// Marks in memory.
 private final class InMemoryChangeMarks: ChangeMarks {
-  private let state = Mutex<Set<String>>([])
+  private let state = Lock<Set<String>>([])
 
   var names: Set<String> { state.withLock { $0 } }
 

@@ -5,7 +5,7 @@ import S3Store
 import S3Testing
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -14,9 +14,9 @@ import Testing
 struct EveryStoreTrait: SuiteTrait, TestTrait, TestScoping {
   /// A store for one ``TestAPI``.
   private final class Supply: Sendable {
-    private let store: Mutex<S3BundleStore?>
+    private let store: Lock<S3BundleStore?>
 
-    init(_ store: S3BundleStore) { self.store = Mutex(store) }
+    init(_ store: S3BundleStore) { self.store = Lock(store) }
 
     func take() -> S3BundleStore? { store.withLock { $0.take() } }
   }

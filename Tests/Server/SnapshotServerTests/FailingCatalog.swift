@@ -1,20 +1,20 @@
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 
 /// A catalogue whose writes fail, or which does not answer, while a test says so.
 final class FailingCatalog: Catalog {
-  let isFailing = Atomic(false)
-  let isUnavailable = Atomic(false)
+  let isFailing = Lock(false)
+  let isUnavailable = Lock(false)
   private let catalog = InMemoryCatalog()
 
   private func check() throws(CatalogError) {
-    if isFailing.load(ordering: .sequentiallyConsistent) { throw .failed("as it was told") }
+    if isFailing.value { throw .failed("as it was told") }
   }
 
   private func requireAnswer() throws(CatalogError) {
-    if isUnavailable.load(ordering: .sequentiallyConsistent) { throw .unavailable("as it was told") }
+    if isUnavailable.value { throw .unavailable("as it was told") }
   }
 
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {

@@ -6,7 +6,6 @@ import HTTPTypes
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -150,9 +149,9 @@ import Testing
 
   @Test func `a full store refuses an upload before its body is read`() async throws {
     api.store.fail(.begin, with: .quotaExceeded(limit: 1000))
-    let asked = Atomic(false)
+    let asked = Lock(false)
     let body = HTTPRequestBody(declaredLength: 500) {
-      asked.store(true, ordering: .relaxed)
+      asked.set(true)
       return nil
     }
     let answer = try await api.send(
@@ -160,7 +159,7 @@ import Testing
     #expect(answer.status == 507)
     #expect(answer.kind == "quota-exceeded")
     #expect(answer.problem?.detail.contains("1000 bytes") == true)
-    let isAsked = asked.load(ordering: .relaxed)
+    let isAsked = asked.value
     #expect(!isAsked)
     #expect(api.store.expectedLengths == [500])
   }

@@ -8,7 +8,7 @@ import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 import Testing
 
 @Suite(.everyStore) struct ListTests {
@@ -153,9 +153,9 @@ import Testing
         return problem.status.code
       }
     }
-    catalog.isFailing.store(true, ordering: .sequentiallyConsistent)
+    catalog.isFailing.set(true)
     #expect(try await put() == 500)
-    catalog.isFailing.store(false, ordering: .sequentiallyConsistent)
+    catalog.isFailing.set(false)
     #expect(try await put() == 200)
     let page = try await service.page(CatalogQuery(report: ReportID(validating: "BUG-1")), PageRequest())
     #expect(page.records.map(\.id) == [bundle.id])
@@ -179,7 +179,7 @@ import Testing
       }
     }
     #expect(try await get("/readyz").status == .ok)
-    catalog.isUnavailable.store(true, ordering: .sequentiallyConsistent)
+    catalog.isUnavailable.set(true)
     #expect(try await get("/v1/snapshots").status == .serviceUnavailable)
     #expect(try await get("/v1/reports/BUG-1/snapshots").status == .serviceUnavailable)
     #expect(try await get("/", [.accept: "text/html"]).status == .serviceUnavailable)
@@ -188,7 +188,7 @@ import Testing
     #expect(readiness.status == .serviceUnavailable)
     guard case .bytes(let body) = readiness.body else { return #expect(Bool(false), "no body") }
     #expect(String(decoding: body, as: UTF8.self).contains("unlisted"))
-    catalog.isUnavailable.store(false, ordering: .sequentiallyConsistent)
+    catalog.isUnavailable.set(false)
     #expect(try await get("/v1/snapshots").status == .ok)
   }
 }

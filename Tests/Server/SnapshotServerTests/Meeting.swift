@@ -1,9 +1,9 @@
-import Synchronization
+import SystemIO
 
 /// A point where tasks wait until all of them have arrived.
 final class Meeting: Sendable {
   private let expected: Int
-  private let waiting = Mutex<[CheckedContinuation<Void, Never>]>([])
+  private let waiting = Lock<[CheckedContinuation<Void, Never>]>([])
 
   init(of expected: Int) { self.expected = expected }
 

@@ -3,7 +3,6 @@ import Observability
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 
 /// A store that counts the outcomes of uploads, and fails on demand.
@@ -27,7 +26,7 @@ final class ObservedStore: BundleStore, UploadStore {
   private let store: any BundleStore & UploadStore
   /// The store of resumable uploads, which publishes here.
   var uploads: any UploadStore { store }
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let discards = AsyncStream.makeStream(of: Void.self)
 
   /// - Parameter store: the store that is observed.
@@ -132,7 +131,7 @@ final class ObservedStore: BundleStore, UploadStore {
 private final class ObservedUpload: TransientUpload {
   private let store: ObservedStore
   private let upload: any TransientUpload
-  private let isCommitted = Atomic(false)
+  private let isCommitted = Lock(false)
 
   init(store: ObservedStore, upload: any TransientUpload) {
     self.store = store
@@ -149,13 +148,13 @@ private final class ObservedUpload: TransientUpload {
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try store.check(.commit)
     let publication = try await upload.commit(attachment)
-    isCommitted.store(true, ordering: .sequentiallyConsistent)
+    isCommitted.set(true)
     store.count { $0.committed += 1 }
     return publication
   }
 
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
-    if ending != .finished, !isCommitted.load(ordering: .sequentiallyConsistent) { store.countDiscard() }
+    if ending != .finished, !isCommitted.value { store.countDiscard() }
     return try await upload.end(ending)
   }
 }

@@ -1,11 +1,10 @@
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A store that keeps the pieces it receives unchanged, and publishes nothing.
 final class PieceStore: BundleStore, UploadStore, TransientUpload {
-  private let state = Mutex<[IOBuffer]>([])
+  private let state = Lock<[IOBuffer]>([])
 
   var pieces: [IOBuffer] { state.withLock { $0 } }
 

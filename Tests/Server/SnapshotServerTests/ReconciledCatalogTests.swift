@@ -7,7 +7,6 @@ import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import Testing
 import UploadProtocols
@@ -32,7 +31,7 @@ import UploadProtocols
   }
 
   private func fail(_ isFailing: Bool) {
-    catalog.isFailing.store(isFailing, ordering: .sequentiallyConsistent)
+    catalog.isFailing.set(isFailing)
   }
 
   private func send(

@@ -7,7 +7,7 @@ import PostgreSQLTesting
 import SnapshotFormat
 import SnapshotServer
 import StoreTesting
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -232,7 +232,7 @@ private final class FlakyAudit: SharedAudit {
   struct Down: Error {}
 
   private let rows: SharedAuditRows
-  private let state = Mutex((calls: 0, failures: 0, isDown: false))
+  private let state = Lock((calls: 0, failures: 0, isDown: false))
 
   init(_ rows: SharedAuditRows) { self.rows = rows }
 

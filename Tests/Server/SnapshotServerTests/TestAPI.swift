@@ -10,7 +10,6 @@ import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import UploadProtocols
 
@@ -85,7 +84,7 @@ struct TestAPI: Sendable {
     _ method: HTTPRequest.Method, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
     body: HTTPRequestBody = .empty, authority: String = "localhost", peer: String = "127.0.0.1:4711"
   ) async throws -> Answer {
-    let interim = Mutex<[(status: Int, fields: HTTPFields)]>([])
+    let interim = Lock<[(status: Int, fields: HTTPFields)]>([])
     let request = HTTPServerRequest(
       method: method, path: path, query: query, authority: authority, headerFields: fields, body: body,
       peer: peer
@@ -179,14 +178,14 @@ extension HTTPRequestBody {
 
 /// Where a body goes on.
 private final class Offset: Sendable {
-  private let next = Atomic(0)
+  private let next = Lock(0)
 
-  func advance(by count: Int) -> Int { next.add(count, ordering: .sequentiallyConsistent).oldValue }
+  func advance(by count: Int) -> Int { next.add(count) - count }
 }
 
 /// Keeps what was logged.
 final class CapturedLog: LogHandler, Sendable {
-  private let state = Mutex<[String]>([])
+  private let state = Lock<[String]>([])
 
   var lines: [String] { state.withLock { $0 } }
 

@@ -4,7 +4,7 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 

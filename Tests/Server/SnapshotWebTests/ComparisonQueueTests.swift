@@ -1,7 +1,7 @@
 import Dispatch
 import HTTPEngine
 import HTTPTypes
-import Synchronization
+import SystemIO
 import Testing
 
 @testable import SnapshotWeb
@@ -17,7 +17,7 @@ struct ComparisonQueueTests {
 
   /// The weights of the comparisons that have begun, in order.
   private final class Begun: Sendable {
-    private let list = Mutex<[Int64]>([])
+    private let list = Lock<[Int64]>([])
 
     var weights: [Int64] { list.withLock(\.self) }
     func add(_ weight: Int64) { list.withLock { $0.append(weight) } }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -139,8 +138,8 @@ struct ViewerCacheTests {
 
   @Test func `a copy that is being made ends when its space is given back`() throws {
     // The free space is measured before each write: at the second one, an upload needs it.
-    let writes = Mutex(0)
-    let reclaim = Mutex<@Sendable () -> Void>({})
+    let writes = Lock(0)
+    let reclaim = Lock<@Sendable () -> Void>({})
     let space = CopySpace(folder: folder.path, reserve: 0) { _ in
       let count = writes.withLock { count in
         count += 1

@@ -3,7 +3,7 @@ import Foundation
 import HTTPTransport
 import S3Client
 import S3Testing
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -169,7 +169,7 @@ import Testing
     seconds: Double
   ) async throws {
     try await withFakeS3 { server in
-      let corrections = Mutex<[Double]>([])
+      let corrections = Lock<[Double]>([])
       let client = try S3Client.of(
         server, attempts: 1,
         environment: S3Environment(
@@ -189,7 +189,7 @@ import Testing
 
   @Test func `a client whose clock is right does not follow the store's`() async throws {
     try await withFakeS3 { server in
-      let corrections = Mutex(0)
+      let corrections = Lock(0)
       let client = try S3Client.of(
         server, environment: S3Environment(onClockCorrection: { _ in corrections.withLock { $0 += 1 } }))
       server.fail(times: 1, .refused(status: 403, code: "AccessDenied"))
@@ -205,7 +205,7 @@ import Testing
       let folder = try TemporaryFolder()
       let bytes = makePattern(Int(S3Limits.minimumPartBytes) + 1)
       let file = try folder.write(bytes, to: "large")
-      let seen = Mutex<Set<String>>([])
+      let seen = Lock<Set<String>>([])
       // The first request of each method fails: the beginning, a part, and the completion.
       server.inject { call in
         seen.withLock { $0.insert("\(call.method) \($0.count > 1)").inserted } ? fault : nil
@@ -376,7 +376,7 @@ import Testing
 extension FakeS3Server {
   /// Lets the next requests fail.
   func fail(times: Int, _ fault: Fault) {
-    let left = Mutex(times)
+    let left = Lock(times)
     inject { _ in
       left.withLock { left in
         left -= 1

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTransport
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -122,7 +122,7 @@ private final class TokenService: Transport {
     var requests: [(request: HTTPRequest, body: String)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   var requests: [(request: HTTPRequest, body: String)] { state.withLock { $0.requests } }
 

@@ -1,6 +1,5 @@
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -10,7 +9,7 @@ import Testing
 @Suite struct CommitterTests {
   @Test func `changes and files that wait at the same time share one flush`() async throws {
     let storage = try StorageFixture()
-    let flushes = Mutex(0)
+    let flushes = Lock(0)
     let layout = StorageLayout(root: storage.path)
     try Folder.create(layout.bundles)
     let flusher = Flusher(count: 1) { flushes.withLock { $0 += 1 } }

@@ -1,5 +1,5 @@
 import S3Testing
-import Synchronization
+import SystemIO
 
 extension FakeS3Server {
   /// Lets one request fail, after `count` others.
@@ -9,7 +9,7 @@ extension FakeS3Server {
     after count: Int, _ fault: Fault, where isCounted: @escaping @Sendable (Call) -> Bool = { _ in true }
   ) -> FaultFlag {
     let flag = FaultFlag()
-    let left = Mutex(count)
+    let left = Lock(count)
     inject { call in
       guard isCounted(call) else { return nil }
       return left.withLock { left in
@@ -25,7 +25,7 @@ extension FakeS3Server {
 
 /// Whether a fault happened.
 final class FaultFlag: Sendable {
-  private let state = Mutex(false)
+  private let state = Lock(false)
 
   func raise() { state.withLock { $0 = true } }
 

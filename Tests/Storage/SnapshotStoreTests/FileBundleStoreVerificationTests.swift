@@ -2,7 +2,6 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -175,11 +174,11 @@ import Testing
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let gate = DispatchSemaphore(value: 0)
-    let checked = Atomic(0)
+    let checked = Lock(0)
     let store = try await storage.open { configuration in
       configuration.onVerification = { heard.yield($0) }
       configuration.validator.validate = { zip, depth throws(BundleError) in
-        let number = depth == .full ? checked.add(1, ordering: .relaxed).newValue : 0
+        let number = depth == .full ? checked.add(1) : 0
         // The second and the third bundle are uploaded meanwhile, so that both wait.
         if number == 1 { gate.wait() }
         if number == 3 { throw .system(SystemError(operation: "pread", code: POSIXErrorCode.EIO.rawValue)) }
@@ -200,11 +199,11 @@ import Testing
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
     let (first, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let checked = Atomic(0)
+    let checked = Lock(0)
     let store = try await storage.open { configuration in
       configuration.onVerification = { heard.yield($0) }
       configuration.validator.validate = { zip, depth throws(BundleError) in
-        let number = depth == .full ? checked.add(1, ordering: .relaxed).newValue : 0
+        let number = depth == .full ? checked.add(1) : 0
         // The damaged bundle and the last one are uploaded meanwhile, so that both wait.
         if number == 1 { first.wait() }
         if number == 3 { rest.wait() }

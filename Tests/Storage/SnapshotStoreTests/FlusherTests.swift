@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -9,7 +8,7 @@ import Testing
 @Suite struct FlusherTests {
   /// A volume that counts its flushes, and fails on request.
   private final class Disk: Sendable {
-    private let state = Mutex((count: 0, isFailing: false))
+    private let state = Lock((count: 0, isFailing: false))
 
     var count: Int { state.withLock { $0.count } }
 

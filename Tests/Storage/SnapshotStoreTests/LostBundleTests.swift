@@ -3,7 +3,6 @@ import Logging
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -132,7 +131,7 @@ import Testing
   {
     try await fill()
     let path = (storage.file(lost.id, "zip"), storage.file(lost.id, "damaged"))
-    let changes = Mutex(1)
+    let changes = Lock(1)
     // The bundle is set aside when the upload has been checked in part, and before it is published.
     let faults = FaultInjection(before: { step throws(SystemError) in
       guard step == .flushFiles,
@@ -171,7 +170,7 @@ import Testing
   @Test func `a bundle is not published before its record has its name`() async throws {
     let layout = StorageLayout(root: storage.path)
     let id = lost.id
-    let seen = Mutex<[Step: String]>([:])
+    let seen = Lock<[Step: String]>([:])
     let store = try await storage.open(
       faults: FaultInjection(before: { step throws(SystemError) in
         do throws(StoreError) {
@@ -227,7 +226,7 @@ import Testing
 
 /// What was logged.
 private final class LogLines: LogHandler, Sendable {
-  private let state = Mutex<[String]>([])
+  private let state = Lock<[String]>([])
 
   var lines: [String] { state.withLock { $0 } }
 

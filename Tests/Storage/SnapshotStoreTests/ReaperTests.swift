@@ -2,7 +2,6 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -37,7 +36,7 @@ import Testing
       for sample in samples { try await catalog.insert(try await store.upload(sample).record) }
       try await store.change(RecordChange(isPinned: true), of: samples[0].id)
       let kept = samples.removeFirst()
-      let told = Mutex<[Expiration]>([])
+      let told = Lock<[Expiration]>([])
       let reaper = Self.reaper(
         store, catalog, onExpiration: { expiration in told.withLock { $0.append(expiration) } })
       let plan = try await reaper.plan().expirations
@@ -95,7 +94,7 @@ import Testing
       try await catalog.insert(try await store.upload(SampleBundle(filling: "\(number)")).record)
     }
     let time = TestTime()
-    let told = Mutex<[Int?]>([])
+    let told = Lock<[Int?]>([])
     let reaper = Reaper(
       RetentionRules(.init(age: TimeSpan("30d"))), store: store, catalog: catalog,
       clock: DeletionClock(time.configuration), onHold: { held in told.withLock { $0.append(held?.due) } })
@@ -104,7 +103,7 @@ import Testing
     for limit in [Int.max, 1] {
       await #expect(throws: ExpirationHeld.self) { try await reaper.run(limit: limit) }
     }
-    let passes = Mutex(0)
+    let passes = Lock(0)
     await reaper.run(every: .seconds(3600), after: .zero) { _ in
       if passes.withLock({ passes in
         passes += 1
@@ -131,7 +130,7 @@ import Testing
         RecordChange(end: .at(Date(timeIntervalSince1970: 1_900_000_000))), of: sample.id)
     }
     let time = TestTime()
-    let told = Mutex<[Bool]>([])
+    let told = Lock<[Bool]>([])
     let reaper = Reaper(
       RetentionRules(.init(age: TimeSpan("30d"), countPerReport: 1)), store: store,
       catalog: InMemoryCatalog(),
@@ -172,7 +171,7 @@ import Testing
       validator: UploadValidator(
         wholeUpTo: 0, validate: SampleBundle.validate, now: { Date(timeIntervalSince1970: 1000) }))
     for _ in 0..<3 { try await store.upload(SampleBundle()) }
-    let told = Mutex<[Int]>([])
+    let told = Lock<[Int]>([])
     let reaper = Reaper(
       RetentionRules(.init(age: TimeSpan("30d"))), store: store, catalog: InMemoryCatalog(),
       clock: DeletionClock(.init(now: { Self.now })),
@@ -200,7 +199,7 @@ import Testing
     let samples = [SampleBundle(), SampleBundle()]
     for sample in samples { try await store.upload(sample) }
     probe.fail(.writeTombstone)
-    let failed = Mutex<Set<SnapshotID>>([])
+    let failed = Lock<Set<SnapshotID>>([])
     let reaper = Self.reaper(
       store, onFailure: { id, _ in _ = failed.withLock { $0.insert(id ?? SnapshotID()) } })
     #expect(try await reaper.run() == Reaper.Outcome(expired: [], remaining: 2))

@@ -3,7 +3,6 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -20,7 +19,7 @@ import Testing
     async throws
   {
     try await withFakeS3 { server in
-      let reads = Mutex<[CacheRead]>([])
+      let reads = Lock<[CacheRead]>([])
       let node = try await Node(server) { $0.onRead = { read in reads.withLock { $0.append(read) } } }
       try await node.store.upload(Self.sample)
       server.inject { $0.isOfBytes ? .paused(after: 3_000_000) : nil }
@@ -79,7 +78,7 @@ import Testing
     try await withFakeS3 { server in
       let node = try await Node(server)
       try await node.store.upload(Self.sample)
-      let failures = Mutex(2)
+      let failures = Lock(2)
       server.inject { call in
         call.isOfBytes
           && failures.withLock { left in

@@ -5,7 +5,7 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 import Testing
 
 /// Every request of an operation fails once, in every way: the operation then succeeds or fails as a whole, and can be
@@ -133,7 +133,7 @@ import Testing
       }
       let others = (0..<15).map { comment("\($0)") }
       // The writer pauses before it reads again.
-      let duringPause = Mutex<(@Sendable () async throws -> Void)?>(nil)
+      let duringPause = Lock<(@Sendable () async throws -> Void)?>(nil)
       let client = try S3Client.of(
         server, environment: S3Environment(sleep: { _ in try await duringPause.withLock { $0.take() }?() }))
       let node = try await Node(client)
@@ -153,7 +153,7 @@ import Testing
     try await withFakeS3 { server in
       let node = try await Node(server, attempts: 1)
       let sample = SampleBundle()
-      let left = Mutex(7)
+      let left = Lock(7)
       server.inject { call in
         guard call.isConditional else { return nil }
         return left.withLock { left in
@@ -178,7 +178,7 @@ import Testing
       let other = try await Node(server)
       let sample = SampleBundle()
       try await other.store.upload(sample)
-      let duringPause = Mutex<(@Sendable () async throws -> Void)?>(nil)
+      let duringPause = Lock<(@Sendable () async throws -> Void)?>(nil)
       let client = try S3Client.of(
         server, environment: S3Environment(sleep: { _ in try await duringPause.withLock { $0.take() }?() }))
       let node = try await Node(client) { $0.notes = notes }

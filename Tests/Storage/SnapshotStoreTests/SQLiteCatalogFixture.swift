@@ -2,7 +2,7 @@ import Foundation
 import SQLiteCatalog
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
+import SystemIO
 import TestSupport
 
 /// A folder with a catalogue.
@@ -13,7 +13,7 @@ struct SQLiteCatalogFixture {
   let losses = Losses()
 
   final class Losses: Sendable {
-    private let reasons = Mutex<[String]>([])
+    private let reasons = Lock<[String]>([])
     var all: [String] { reasons.withLock { $0 } }
     func add(_ reason: String) { reasons.withLock { $0.append(reason) } }
   }

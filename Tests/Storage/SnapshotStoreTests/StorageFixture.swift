@@ -4,7 +4,6 @@ import Logging
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 
@@ -67,7 +66,7 @@ final class StepProbe: Sendable {
     var seen: [Step] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// The hooks to open a store with.
   var faults: FaultInjection { FaultInjection(before: { step throws(SystemError) in try self.meet(step) }) }

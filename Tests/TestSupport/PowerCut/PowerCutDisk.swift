@@ -1,6 +1,5 @@
 import Foundation
 import SystemIO
-import Synchronization
 
 /// A folder on a simulated disk that can lose power at any time.
 ///
@@ -41,8 +40,8 @@ package final class PowerCutDisk<Promise: Sendable>: Sendable {
   /// The path of the disk's folder.
   package let path: String
   private let folder: TemporaryFolder
-  private let state: Mutex<State>
-  private let observer: Mutex<FileObserver?>
+  private let state: Lock<State>
+  private let observer: Lock<FileObserver?>
 
   /// Creates an empty disk, all of which is flushed.
   package convenience init(_ promise: Promise) throws {
@@ -61,8 +60,8 @@ package final class PowerCutDisk<Promise: Sendable>: Sendable {
     try image.tree(keepsNames: true, .none).write(to: path)
     let path = path
     let image = try image.moved { try Folder.file(at: path + $0)?.identity }
-    state = Mutex(State(image: image, promise: promise))
-    observer = Mutex(nil)
+    state = Lock(State(image: image, promise: promise))
+    observer = Lock(nil)
     let root = path.utf8.count
     let new = FileObserver(path) { [weak self] operation in self?.apply(operation.relative(to: root)) }
     observer.withLock { $0 = new }

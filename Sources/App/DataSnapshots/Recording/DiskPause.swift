@@ -1,4 +1,3 @@
-import Synchronization
 import SystemIO
 
 /// Stops recording while the disk is full. Safe to use from any thread.
@@ -11,7 +10,7 @@ final class DiskPause: Sendable {
   }
 
   private let folder: String
-  private let pause = Mutex<Pause?>(nil)
+  private let pause = Lock<Pause?>(nil)
 
   /// Creates a pause for the disk of `folder`, which is not active.
   init(_ folder: String) { self.folder = folder }

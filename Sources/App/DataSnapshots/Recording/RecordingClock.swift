@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Decides whether recordings may be removed because of their age. A clock that is set to another year for an hour must
@@ -23,7 +22,7 @@ final class RecordingClock: Sendable {
 
   private let path: String
   /// `nil` before the file is read.
-  private let marks = Mutex<Marks?>(nil)
+  private let marks = Lock<Marks?>(nil)
 
   init(_ storage: Storage) { path = storage.clock }
 

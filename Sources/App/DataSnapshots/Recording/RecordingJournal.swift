@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import SystemIO
 
 /// Keeps what was recorded but is not in its own file yet, so that it survives a crash of the app.
@@ -27,7 +26,7 @@ final class RecordingJournal: Sendable {
   private let folder: String
   /// The segments of the last run, in ascending order.
   private let former: [Int]
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// Finds the segments of the last run in `folder`. Nothing is created before the first record.
   init(_ folder: String) {
@@ -40,7 +39,7 @@ final class RecordingJournal: Sendable {
       names = []
     }
     former = names.compactMap { Int($0) }.filter { $0 > 0 }.sorted()
-    state = Mutex(State(number: former.last ?? 0))
+    state = Lock(State(number: former.last ?? 0))
   }
 
   /// Appends a record.

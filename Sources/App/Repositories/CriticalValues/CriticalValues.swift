@@ -1,5 +1,5 @@
 public import Foundation
-import Synchronization
+import SystemIO
 
 /// A small set of strings that an app must never lose, such as user and device ids, stored apart from all other data.
 ///
@@ -28,7 +28,7 @@ public final class CriticalValues: Sendable {
 
   private let copies: [CriticalCopy]
   private let onEvent: @Sendable (RepositoryEvent) -> Void
-  private let contents: Mutex<CriticalCopy.Contents>
+  private let contents: Lock<CriticalCopy.Contents>
   /// Held during disk writes; readers use only the lock of ``contents``.
   private let writing = NSLock()
 
@@ -54,7 +54,7 @@ public final class CriticalValues: Sendable {
     let found = copies.map { $0.read() }
     let intact = found.compactMap(\.contents)
     if let newest = intact.max(by: { $0.generation < $1.generation }) {
-      contents = Mutex(newest)
+      contents = Lock(newest)
       for (copy, state) in zip(copies, found) where state.contents != newest {
         do throws(RepositoryError) {
           try copy.write(newest)
@@ -70,7 +70,7 @@ public final class CriticalValues: Sendable {
       guard case .damaged(let reason) = state else { continue }
       onEvent(RepositoryEvent(.corrupt, try copy.setAside(), reason))
     }
-    contents = Mutex(CriticalCopy.Contents(generation: 0, values: [:]))
+    contents = Lock(CriticalCopy.Contents(generation: 0, values: [:]))
   }
 
   /// The value for `key`.

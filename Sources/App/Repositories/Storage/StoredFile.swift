@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import SystemIO
 
 /// A value in a JSON file: `{"schemaVersion": 3, "value": …}`. In the file of a collection, `undecoded` contains the
@@ -28,7 +27,7 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
   let onEvent: @Sendable (RepositoryEvent) -> Void
   private let migrations: Migrations
   private let disk: Disk
-  private let isFailing = Mutex(false)
+  private let isFailing = Lock(false)
 
   init(
     path: String, migrations: Migrations, disk: Disk, onEvent: @escaping @Sendable (RepositoryEvent) -> Void

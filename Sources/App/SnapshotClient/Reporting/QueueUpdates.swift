@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 import SnapshotFormat
 
 /// The uploads of a queue and their changes: first the current state of each upload, then each upload again after it
@@ -40,11 +40,11 @@ public struct QueueUpdates: AsyncSequence, Sendable {
   final class Subscription: Sendable {
     let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
-    private let pending: Mutex<(order: [SnapshotID], newest: [SnapshotID: QueuedUpload])>
+    private let pending: Lock<(order: [SnapshotID], newest: [SnapshotID: QueuedUpload])>
 
     init(_ items: [QueuedUpload]) {
       (signals, signal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-      pending = Mutex((items.map(\.id), Dictionary(items.map { ($0.id, $0) }) { $1 }))
+      pending = Lock((items.map(\.id), Dictionary(items.map { ($0.id, $0) }) { $1 }))
     }
 
     func put(_ items: [QueuedUpload]) {

@@ -1,7 +1,6 @@
 import Dispatch
 public import Foundation
 public import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Uploads bundles until the server stores or permanently rejects them, across crashes and relaunches.
@@ -28,7 +27,7 @@ public final class UploadQueue: Sendable {
   let configuration: Configuration
   /// Serializes all access to the folder.
   let disk = DispatchQueue(label: "snapshot.uploads", qos: .utility)
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// The mutable state, protected by one lock.
   struct State: Sendable {
@@ -62,7 +61,7 @@ public final class UploadQueue: Sendable {
     do throws(SystemError) { found = try folder.load() } catch { throw .disk(error) }
     unreadable = found.unreadable
     self.configuration = configuration
-    state = Mutex(
+    state = Lock(
       State(
         core: QueueCore(
           found.items, backOff: configuration.backOff, concurrentUploads: configuration.concurrentUploads),

@@ -1,6 +1,6 @@
 import HTTPEngine
 import HTTPTypes
-import Synchronization
+import SystemIO
 
 /// Access control of the page: one-time tokens, sessions, and checks of a request's host and origin.
 ///
@@ -20,7 +20,7 @@ final class PageAccess: Sendable {
 
   /// The cookie's name. It is random for each server, because browsers share cookies between ports.
   let cookie = "beta-settings-\(PageAccess.makeSecret().prefix(8))"
-  private let secrets = Mutex(Secrets())
+  private let secrets = Lock(Secrets())
 
   /// Creates a one-time token for a link.
   func makeToken() -> String {

@@ -3,7 +3,6 @@
 #else
   import Glibc
 #endif
-import Synchronization
 
 extension Folder {
   /// Creates `path` and all missing parent folders, as ``create(_:mode:)`` does, and synchronizes the folders that hold
@@ -32,7 +31,7 @@ public enum DurableFile {
     try OpenFolder(Folder.parent(of: path)).replaceDurably(Folder.name(of: path), with: bytes, mode: mode)
   }
 
-  fileprivate static let count = Atomic<UInt64>(0)
+  fileprivate static let count = Lock<UInt64>(0)
 }
 
 extension OpenFolder {
@@ -40,7 +39,7 @@ extension OpenFolder {
   public func replaceDurably(
     _ name: String, with bytes: [UInt8], mode: UInt16 = 0o600
   ) throws(SystemError) {
-    let number = DurableFile.count.add(1, ordering: .relaxed).newValue
+    let number = DurableFile.count.add(1)
     let staged = "\(name).\(getpid())-\(number).staged"
     // An earlier process with the same process identifier may have left this file.
     try removeTree(staged)

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Observes the file operations below one folder, so that a test can compute the state that a power failure would
 /// leave.
 ///
@@ -21,8 +19,8 @@ package final class FileObserver: Sendable {
     case flushVolume
   }
 
-  private static let count = Atomic(0)
-  private static let observers = Mutex<[FileObserver]>([])
+  private static let count = Lock(0)
+  private static let observers = Lock<[FileObserver]>([])
 
   private let folder: String
   private let observe: @Sendable (Operation) -> Void
@@ -34,7 +32,7 @@ package final class FileObserver: Sendable {
     self.folder = folder
     self.observe = observe
     Self.observers.withLock { $0.append(self) }
-    Self.count.add(1, ordering: .relaxed)
+    Self.count.add(1)
   }
 
   /// Ends the observation.
@@ -42,7 +40,7 @@ package final class FileObserver: Sendable {
     Self.observers.withLock { observers in
       guard let index = observers.firstIndex(where: { $0 === self }) else { return }
       observers.remove(at: index)
-      Self.count.subtract(1, ordering: .relaxed)
+      Self.count.add(-1)
     }
   }
 
@@ -53,7 +51,7 @@ package final class FileObserver: Sendable {
 
   /// Whether there is an observer.
   @inline(__always)
-  static var isActive: Bool { count.load(ordering: .relaxed) > 0 }
+  static var isActive: Bool { count.value > 0 }
 
   /// Notifies the observers of `path`.
   @inline(__always)

@@ -3,7 +3,6 @@
 #else
   import Glibc
 #endif
-import Synchronization
 
 /// A cache of recently read files that are kept open, so that reading one again needs no opening and closing.
 ///
@@ -28,7 +27,7 @@ public final class OpenFiles: Sendable {
 
   /// The maximum number of files that are kept open. Callers can hold files that they received for longer.
   public let limit: Int
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Keeps at most `limit` files open, and at most 1/64 of the process's descriptor limit, so that idle files do not
   /// use up the descriptors that a server reserves for files.

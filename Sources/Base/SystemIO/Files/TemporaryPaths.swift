@@ -1,9 +1,7 @@
-import Synchronization
-
 /// The temporary files and folders that exist until their work is done, so that a process that is interrupted can remove
 /// them.
 public enum TemporaryPaths {
-  private static let paths = Mutex<Set<String>>([])
+  private static let paths = Lock<Set<String>>([])
 
   /// Creates the file or folder at `path` by `create`, and notes it until ``forget(_:)``.
   public static func create<Value: Sendable>(

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Runs work items one after the other on a separate thread with low priority. The thread ends when no work remains.
 ///
@@ -10,7 +9,7 @@ package final class BackgroundQueue: Sendable {
     var isRunning = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates an empty queue.
   package init() {}

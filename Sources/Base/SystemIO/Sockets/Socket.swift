@@ -4,7 +4,6 @@
   import CPlatform
   import Glibc
 #endif
-import Synchronization
 
 /// A non-blocking TCP socket that raises no `SIGPIPE` and is not passed to child processes.
 ///
@@ -12,18 +11,18 @@ import Synchronization
 /// shared between threads, but its owner must ensure that only one thread sends at a time.
 public final class Socket: Sendable {
   /// The descriptor; -1 after ``close()``, so that a later call cannot reach another connection with the same number.
-  public var descriptor: Int32 { number.load(ordering: .relaxed) }
-  private let number: Atomic<Int32>
+  public var descriptor: Int32 { number.value }
+  private let number: Lock<Int32>
 
   /// Takes ownership of an open descriptor, which must be non-blocking.
-  init(taking descriptor: consuming Descriptor) { number = Atomic(descriptor.release()) }
+  init(taking descriptor: consuming Descriptor) { number = Lock(descriptor.release()) }
 
   deinit { close() }
 
   /// Closes the descriptor. Further calls do nothing, and other operations then fail with `EBADF`. Releasing the last
   /// reference also closes it.
   public func close() {
-    let former = number.exchange(-1, ordering: .acquiringAndReleasing)
+    let former = number.exchange(-1)
     if former >= 0 { _ = Descriptor(taking: former) }
   }
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import SnapshotClient
 import SnapshotDiff
 import SnapshotFormat
-import Synchronization
+import SystemIO
 
 struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -44,7 +44,7 @@ struct DiffCommand: AsyncParsableCommand {
     } catch let error as SnapshotClientError {
       throw CommandFailure(error.description, status: .refused)
     }
-    if Console.lostOutput.load(ordering: .relaxed) {
+    if Console.lostOutput.value {
       throw CommandFailure("The result could not be written to stdout.", status: .refused)
     }
     if differs { throw ExitCode(1) }

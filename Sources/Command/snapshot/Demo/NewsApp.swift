@@ -3,7 +3,7 @@ import Foundation
 import HTTPEngine
 import HTTPTransport
 import HTTPTypes
-import Synchronization
+import SystemIO
 
 /// A small news reader, written like a real app. The line with `process` is all that snapshots require.
 struct NewsApp: Sendable {
@@ -58,9 +58,9 @@ struct NewsApp: Sendable {
 
 /// The public API of the sample newspaper. It serves every path of the current edition.
 final class NewsServer: HTTPHandler {
-  private let edition: Mutex<NewsEdition>
+  private let edition: Lock<NewsEdition>
 
-  init(_ edition: NewsEdition) { self.edition = Mutex(edition) }
+  init(_ edition: NewsEdition) { self.edition = Lock(edition) }
 
   /// Publishes another edition: the same paths return other bytes from now on.
   func publish(_ next: NewsEdition) { edition.withLock { $0 = next } }

@@ -22,7 +22,7 @@ struct HTTPService: Service, CustomStringConvertible {
   func run() async throws {
     onListening(try URL(of: try await application.start(), isSecure: application.certificates != nil))
     state.tell(.ready)
-    try await withThrowingDiscardingTaskGroup { group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       for task in tasks { group.addTask { await task() } }
       try await withGracefulShutdownHandler {
         try await application.server.run()

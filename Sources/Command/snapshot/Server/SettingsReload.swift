@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import SnapshotServer
-import Synchronization
+import SystemIO
 
 #if canImport(Darwin)
   import Darwin
@@ -12,7 +12,7 @@ import Synchronization
 /// Reads the settings of a running server again and applies them, all or none.
 final class SettingsReload: Sendable {
   private let source: SettingsSource
-  private let current: Mutex<ReadSettings>
+  private let current: Lock<ReadSettings>
   private let application: ServerApplication
   private let parts: [ReloadablePart]
   private let logger: Logger
@@ -26,7 +26,7 @@ final class SettingsReload: Sendable {
     parts: [ReloadablePart], logger: Logger
   ) {
     self.source = source
-    self.current = Mutex(current)
+    self.current = Lock(current)
     self.application = application
     self.parts = parts
     self.logger = logger

@@ -25,6 +25,10 @@ struct SettingsSource: Sendable {
   /// Reads all settings, and describes every invalid value and unknown name, each with a sentence. Throws if the file
   /// can't be read at all.
   func inspect() throws(CommandFailure) -> (settings: ReadSettings, problems: [String]) {
+    // As swift-configuration does.
+    guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else {
+      throw CommandFailure("The server and its settings require macOS 15.")
+    }
     let file = try SettingsFile(path: file, isRequired: fileIsRequired)
     let reader = ConfigReader(providers: [
       InMemoryProvider(name: "flags", values: Self.values(flags)),

@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
+import SystemIO
 
 #if canImport(Darwin)
   import Darwin
@@ -12,12 +12,12 @@ import Synchronization
 enum Console {
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
   /// Whether writing a result failed, because stdout is closed or its disk is full.
-  static let lostOutput = Atomic(false)
+  static let lostOutput = Lock(false)
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
 
   /// Writes a line of the result.
   static func print(_ line: String) {
-    if !write(line + "\n", to: .standardOutput) { lostOutput.store(true, ordering: .relaxed) }
+    if !write(line + "\n", to: .standardOutput) { lostOutput.set(true) }
   }
 
   /// Writes a line that is not part of the result.
@@ -115,7 +115,7 @@ extension Console {
     do {
       print(escaped(json: String(decoding: try SnapshotJSON.encode(value, pretty: true), as: UTF8.self)))
     } catch {
-      lostOutput.store(true, ordering: .relaxed)
+      lostOutput.set(true)
     }
   }
 }

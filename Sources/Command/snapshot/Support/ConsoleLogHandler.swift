@@ -1,7 +1,6 @@
 import Foundation
 import JSONText
 import Logging
-import Synchronization
 import SystemIO
 
 /// Writes log events to stderr: one JSON object per line, or plain lines if stderr is a terminal.
@@ -81,9 +80,9 @@ struct ConsoleLogHandler: LogHandler {
 
 /// The least severe level that is logged. All loggers share it, so that it can change while the program runs.
 final class CommonLogLevel: Sendable {
-  private let level: Mutex<Logger.Level>
+  private let level: Lock<Logger.Level>
 
-  init(_ level: Logger.Level) { self.level = Mutex(level) }
+  init(_ level: Logger.Level) { self.level = Lock(level) }
 
   var value: Logger.Level {
     get { level.withLock { $0 } }

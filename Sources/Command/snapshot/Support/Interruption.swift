@@ -1,9 +1,8 @@
-import Synchronization
 import SystemIO
 
 /// What a command does when a signal ends it: it removes its temporary files, and says how to go on.
 enum Interruption {
-  private static let words = Mutex<String?>(nil)
+  private static let words = Lock<String?>(nil)
 
   /// Handles the signals from now on. For commands other than servers, which stop in their own way.
   static func handle() {

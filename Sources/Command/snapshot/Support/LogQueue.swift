@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import SystemIO
 
 /// Writes log lines in order on a queue of its own, all waiting lines at once, at most once per ``pause``. A busy server
 /// therefore wakes the queue's thread once for many lines.
@@ -29,7 +29,7 @@ final class LogQueue: Sendable {
   let limit: Int
   private let queue = DispatchQueue(label: "log")
   private let output: @Sendable (String) -> Void
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates a queue. `output` is called with one or more lines, separated by line breaks.
   init(limit: Int = 10_000, output: @escaping @Sendable (String) -> Void) {

@@ -1,11 +1,11 @@
 import HTTPTransport
-import Synchronization
+import SystemIO
 
 /// Shows the progress of a transfer: a line that is overwritten on a terminal, or else a line for each quarter.
 final class ProgressLine: Sendable {
   private let title: String
-  private let lastQuarter = Mutex(-1)
-  private let lastTime = Mutex<ContinuousClock.Instant?>(nil)
+  private let lastQuarter = Lock(-1)
+  private let lastTime = Lock<ContinuousClock.Instant?>(nil)
 
   init(_ title: String) { self.title = title }
 

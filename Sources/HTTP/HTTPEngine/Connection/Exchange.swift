@@ -1,6 +1,5 @@
 import HTTPTypes
 import Logging
-import Synchronization
 import SystemIO
 
 /// A request and its response, while they are processed.
@@ -84,15 +83,21 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// Runs `work` in a task on the connection's loop. The task is cancelled if the exchange ends before the whole
-  /// response was sent.
+  /// Runs `work` in a task, which is cancelled if the exchange ends before the whole response was sent. The task runs on
+  /// the connection's loop; on an older system it does not, so `work` must use ``EventLoop/execute(_:)``.
   func run(_ work: @escaping @Sendable () async -> Void) {
     let loop = loop
     loop.beginTask()
-    let task = Task(executorPreference: loop) {
+    let counted: @Sendable () async -> Void = {
       await work()
       loop.endTask()
     }
+    let task =
+      if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+        Task(executorPreference: loop, operation: counted)
+      } else {
+        Task(operation: counted)
+      }
     if isOpen { self.task = task } else { task.cancel() }
   }
 
@@ -182,7 +187,7 @@ final class Exchange: @unchecked Sendable {
   ///
   /// - Returns: whether it was sent.
   func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) async -> Bool {
-    let wasSent = Mutex(false)
+    let wasSent = Lock(false)
     do {
       try await perform {
         let isSent = self.writeInterim(status, fields)

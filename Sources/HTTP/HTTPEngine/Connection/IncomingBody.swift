@@ -1,5 +1,4 @@
 import HTTPTypes
-import Synchronization
 import SystemIO
 
 /// The body of a request, on its way from the socket to the handler. At most one buffer is being filled while the
@@ -19,7 +18,7 @@ final class IncomingBody: @unchecked Sendable {
   private var wasAskedFor = false
   private var isOver = false
   /// The trailer fields.
-  private let trailers = Mutex<HTTPFields>([:])
+  private let trailers = Lock<HTTPFields>([:])
 
   /// The maximum size of a body, or of its rest, that gets a small buffer instead of a large one.
   private static let smallSize = 16 * 1024
@@ -100,7 +99,7 @@ final class IncomingBody: @unchecked Sendable {
     } onCancel: {
       // On the loop's thread this runs immediately, possibly before the read itself, which is still in the mailbox.
       // Then the read finds the mark.
-      read.isCancelled.store(true, ordering: .releasing)
+      read.isCancelled.set(true)
       loop.execute { self.giveUp(read) }
     }
   }
@@ -109,7 +108,7 @@ final class IncomingBody: @unchecked Sendable {
     waiter?.continuation.resume(throwing: CancellationError())
     waiter = (read, continuation)
     ask()
-    if read.isCancelled.load(ordering: .acquiring) { giveUp(read) }
+    if read.isCancelled.value { giveUp(read) }
   }
 
   private func ask() {
@@ -266,5 +265,5 @@ final class IncomingBody: @unchecked Sendable {
 /// later.
 private final class PieceRead: Sendable {
   /// Set before the cancellation is sent to the loop, so that the later one of read and cancellation ends the read.
-  let isCancelled = Atomic(false)
+  let isCancelled = Lock(false)
 }

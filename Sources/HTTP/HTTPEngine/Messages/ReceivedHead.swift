@@ -1,5 +1,5 @@
 import HTTPTypes
-import Synchronization
+import SystemIO
 
 /// A received head: one copy of its bytes, which are parsed again when a handler accesses a part.
 final class ReceivedHead: Sendable {
@@ -7,9 +7,9 @@ final class ReceivedHead: Sendable {
   private let facts: RequestHead
   /// A number that identifies the request.
   let number: UInt64
-  private let fields = Mutex<HTTPFields?>(nil)
+  private let fields = Lock<HTTPFields?>(nil)
   /// The value that the handler attached to the request.
-  let note = Mutex<(any AnyObject & Sendable)?>(nil)
+  let note = Lock<(any AnyObject & Sendable)?>(nil)
 
   /// - Parameter bytes: exactly the head that `facts` describes.
   init(_ bytes: UnsafeRawBufferPointer, facts: RequestHead, number: UInt64) {

@@ -1,4 +1,3 @@
-import Synchronization
 import SystemIO
 
 /// Counts the open connections of all event loops: in total, and per client. For clients behind trusted proxies, counts
@@ -11,10 +10,10 @@ final class ConnectionBudget: Sendable {
     var limitPerClient: Int
   }
 
-  private let counts: Mutex<Counts>
+  private let counts: Lock<Counts>
 
   init(limits: HTTPLimits) {
-    counts = Mutex(Counts(limit: limits.connections, limitPerClient: limits.connectionsPerAddress))
+    counts = Lock(Counts(limit: limits.connections, limitPerClient: limits.connectionsPerAddress))
   }
 
   /// Applies other limits to new connections and requests.

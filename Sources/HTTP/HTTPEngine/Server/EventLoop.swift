@@ -2,14 +2,13 @@ import Dispatch
 import HTTPSemantics
 import HTTPTypes
 import Logging
-import Synchronization
 import SystemIO
 
 /// A thread that accepts connections, waits for events of all of them, and runs their handlers' tasks.
 ///
 /// - Invariant: from ``run()`` on, everything except `mailbox`, `threadID` and constants is accessed only on the loop's
 ///   thread. This makes `@unchecked Sendable` correct.
-final class EventLoop: TaskExecutor, @unchecked Sendable {
+final class EventLoop: @unchecked Sendable {
   /// The number of events handled before the handlers of their requests are called, so that similar work runs together.
   /// With more events, their data would be evicted from the processor's cache first.
   private static let takenTogether = 32
@@ -20,7 +19,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private let poller: Poller
   private var acceptor: Acceptor?
   private let mailbox: Mailbox
-  private let threadID = Atomic<UInt>(0)
+  private let threadID = Lock<UInt>(0)
 
   private var connections: [Connection?] = []
   private(set) var connectionCount = 0
@@ -70,7 +69,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   deinit { scratch.deallocate() }
 
   /// Whether the caller runs on the loop's thread.
-  var isCurrent: Bool { threadID.load(ordering: .relaxed) == CurrentThread.id }
+  var isCurrent: Bool { threadID.value == CurrentThread.id }
 
   /// Whether the loop starts no new requests.
   var isStopping: Bool { stopDeadline != nil }
@@ -79,7 +78,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   /// Runs until ``stop(within:then:)`` has completed.
   func run() {
-    threadID.store(CurrentThread.id, ordering: .relaxed)
+    threadID.set(CurrentThread.id)
     updateTime()
     while !isFinished {
       round += 1
@@ -185,19 +184,19 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
 
   // MARK: Jobs
 
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
+  fileprivate func enqueue(_ job: UnownedJob) {
     if isCurrent {
       localJobs.append(job)
       return
     }
-    if !mailbox.post(job) { runElsewhere(job) }
+    // A task can outlive the server.
+    if !mailbox.post(job) { DispatchQueue.global().async { self.run(job) } }
   }
 
-  /// Runs a job of a task that outlives the server.
-  private func runElsewhere(_ job: UnownedJob) {
-    let executor = asUnownedTaskExecutor()
-    DispatchQueue.global().async { job.runSynchronously(on: executor) }
+  private func run(_ job: UnownedJob) {
+    if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    }
   }
 
   /// Executes `action` on the loop's thread. If the caller runs on that thread, executes it immediately.
@@ -235,12 +234,11 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
   private func runLocalJobs() {
     callHandlers()
     var index = 0
-    let executor = asUnownedTaskExecutor()
     // Limits the number of jobs, so that jobs that create further jobs do not block the connections.
     while index < localJobs.count, index < 1024 {
       let job = localJobs[index]
       index += 1
-      job.runSynchronously(on: executor)
+      run(job)
       if index == localJobs.count { callHandlers() }
     }
     if index == localJobs.count {
@@ -384,8 +382,13 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     let mail = mailbox.close()
     for action in mail.actions { action() }
     reportIfStopped()
-    threadID.store(0, ordering: .relaxed)
+    threadID.set(0)
     for job in localJobs + mail.jobs { runElsewhere(job) }
     localJobs = []
   }
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+extension EventLoop: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
 }

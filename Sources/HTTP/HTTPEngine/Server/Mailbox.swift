@@ -1,4 +1,3 @@
-import Synchronization
 import SystemIO
 
 /// The jobs and actions that other threads post to an event loop. Each batch causes only one wake-up.
@@ -16,7 +15,7 @@ final class Mailbox: Sendable {
     var hasWoken = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let waker: Waker
 
   init() throws(SystemError) { waker = try Waker() }

@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// A one-time event for which any number of tasks can wait. Cancelled tasks wait, too.
 final class Signal: Sendable {
@@ -7,7 +7,7 @@ final class Signal: Sendable {
     case fired
   }
 
-  private let state = Mutex(State.waiting([]))
+  private let state = Lock(State.waiting([]))
 
   /// Resumes all waiting tasks. Later calls of ``wait()`` return immediately.
   func fire() {

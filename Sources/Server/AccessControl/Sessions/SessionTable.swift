@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// The sessions that this server knows, in memory: all of them, or those of a shared table that were used here.
 final class SessionTable: Sendable {
@@ -12,7 +12,7 @@ final class SessionTable: Sendable {
 
   private let limits: SessionLimits
   private let clock: AccessClock
-  private let sessions = Mutex<[SessionKey: Session]>([:])
+  private let sessions = Lock<[SessionKey: Session]>([:])
 
   init(_ limits: SessionLimits = SessionLimits(), clock: AccessClock) {
     self.limits = limits

@@ -7,7 +7,6 @@ import HTTPTypes
 import Observability
 import SnapshotFormat
 package import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// The endpoints under `/v1` for the maintenance of a store: the expiry of snapshots, and the verification of bundles.
@@ -200,7 +199,7 @@ final class ExpirationPlans: Sendable {
 
   private static let lifetime: UInt64 = 300_000_000_000
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Keeps the plan that is listed page by page.
   func keepShown(_ plan: RetentionPlan) -> RetentionPlan {

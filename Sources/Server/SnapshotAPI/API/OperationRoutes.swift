@@ -4,7 +4,6 @@ import HTTPEngine
 import HTTPTypes
 package import Observability
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// The endpoints about the server itself.
@@ -130,7 +129,7 @@ package struct OperationRoutes: Sendable {
 private final class DescriptionDocument: Sendable {
   private let endpoints: [Endpoint]
   /// The encoded documents, for a store that is open and for one that needs tokens.
-  private let made = Mutex<[Bool: Representation]>([:])
+  private let made = Lock<[Bool: Representation]>([:])
   private let queue = DispatchQueue(label: "snapshot-server.description")
 
   init(_ endpoints: [Endpoint]) { self.endpoints = endpoints }

@@ -2,7 +2,7 @@ package import AccessControl
 package import HTTPEngine
 package import SnapshotFormat
 import Observability
-import Synchronization
+import SystemIO
 
 /// A request for a page, with an admitted visitor.
 package struct PageCall: Sendable {
@@ -48,7 +48,7 @@ package final class PageProgress: Sendable {
   /// The progress of the current request.
   @TaskLocal package static var current: PageProgress?
 
-  private let mutex = Mutex(State())
+  private let mutex = Lock(State())
 
   package init() {}
 

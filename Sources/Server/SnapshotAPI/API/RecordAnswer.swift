@@ -2,7 +2,7 @@ import HTTPEngine
 import Observability
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// A record with the path of its bundle, and without its identifiers and revision, which only the catalogue needs.
 struct RecordAnswer: Encodable {
@@ -59,7 +59,7 @@ final class RecordAnswers: Sendable {
   /// The approximate size of an entry besides its bytes.
   private static let overhead = 1024
 
-  private let answers: Mutex<LRUCache<SnapshotID, Answer>>
+  private let answers: Lock<LRUCache<SnapshotID, Answer>>
   private let make: @Sendable (SnapshotRecord) throws -> Representation
 
   /// Creates a cache of what `make` returns for a record.
@@ -69,7 +69,7 @@ final class RecordAnswers: Sendable {
       try JSONBody(RecordAnswer($0)).representation
     }
   ) {
-    answers = Mutex(LRUCache(limit: byteLimit))
+    answers = Lock(LRUCache(limit: byteLimit))
     self.make = make
   }
 

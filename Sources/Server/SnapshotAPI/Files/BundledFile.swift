@@ -5,7 +5,6 @@ import HTTPTypes
 import Observability
 import SnapshotFormat
 package import SnapshotStore
-import Synchronization
 import SystemIO
 package import ZipArchive
 
@@ -113,7 +112,7 @@ private final class InflatedPieces: Sendable {
   private let file: File
   private let entry: ZipEntry
   private let range: Range<Int64>
-  private let contents = Mutex<ZipContents?>(nil)
+  private let contents = Lock<ZipContents?>(nil)
 
   init(_ file: File, _ entry: ZipEntry, _ range: Range<Int64>) {
     self.file = file

@@ -2,7 +2,7 @@ package import Logging
 import Observability
 import SnapshotFormat
 package import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// Keeps a catalogue consistent with its store while both are used. It rebuilds a catalogue that has lost its contents,
 /// and applies changes made while no server was running.
@@ -37,7 +37,7 @@ package final class CatalogIndexer: Sendable {
   private let promptCatalog: any Catalog
   private let journal: ChangeJournal?
   private let logger: Logger
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let nudges = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
   /// Creates an indexer that keeps `catalog` consistent with `store`.

@@ -2,7 +2,6 @@ import Crypto
 import Dispatch
 import HTTPEngine
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Verifies that the content of one request has the digest that the request states.
@@ -15,18 +14,18 @@ final class ContentCheck: Sendable {
   /// The queue for all requests. Few need it, and hashing must not block an event loop.
   private static let queue = DispatchQueue(label: "snapshot-server.content-check")
   private let stated: StatedDigest
-  private let digests: Mutex<Digests>
+  private let digests: Lock<Digests>
 
   init(_ stated: StatedDigest) {
     self.stated = stated
     digests =
       switch stated {
       case .before(let value):
-        Mutex(
+        Lock(
           Digests(
             sha1: value.algorithm == .sha1 ? Insecure.SHA1() : nil,
             sha256: value.algorithm == .sha256 ? SHA256() : nil))
-      case .after: Mutex(Digests(sha1: Insecure.SHA1(), sha256: SHA256()))
+      case .after: Lock(Digests(sha1: Insecure.SHA1(), sha256: SHA256()))
       }
   }
 

@@ -1,5 +1,5 @@
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// Serializes the requests to each upload. A new request cancels the bodies of those before it, then waits for its
 /// turn.
@@ -13,7 +13,7 @@ final class UploadTurns: Sendable {
     var continuation: CheckedContinuation<Void, Never>?
   }
 
-  private let queues = Mutex<[UploadID: [Waiting]]>([:])
+  private let queues = Lock<[UploadID: [Waiting]]>([:])
 
   /// Performs `work` after all earlier requests to the same upload have ended.
   func take<Value>(
@@ -61,7 +61,7 @@ final class UploadTurn: Sendable {
     var cancel: (@Sendable () -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Whether a newer request is waiting.
   var isOver: Bool { state.withLock { $0.isOver } }

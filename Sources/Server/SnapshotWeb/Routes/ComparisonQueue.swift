@@ -3,7 +3,6 @@ import HTTPEngine
 import HTTPTypes
 import Observability
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Runs comparisons: as many at a time as there are processors, the shortest of those that wait first. Refuses more than
@@ -20,7 +19,7 @@ final class ComparisonQueue: Sendable {
   private static let waitingPerWorker = 16
 
   private let limit: Int
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// Creates a queue for `workers` comparisons at a time.
   init(workers: Int = Processors.count) {
@@ -28,7 +27,7 @@ final class ComparisonQueue: Sendable {
     let queues = (0..<workers).map {
       DispatchQueue(label: "snapshot-server.comparison.\($0)", qos: .userInitiated)
     }
-    state = Mutex(State(idle: queues))
+    state = Lock(State(idle: queues))
   }
 
   /// The number of comparisons that wait.

@@ -1,7 +1,6 @@
 import Foundation
 package import SnapshotFormat
 package import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A storage folder as the source of a migration. A server can use it at the same time.
@@ -9,7 +8,7 @@ package final class FolderSource: MigrationSource {
   private let layout: StorageLayout
   private let validate: UploadValidator.Validator
   private let queues = QueueSet("file-store.migration", count: SnapshotMigration.concurrentCopies)
-  private let lock = Mutex<StorageLock?>(nil)
+  private let lock = Lock<StorageLock?>(nil)
 
   /// Throws ``/SnapshotStore/TransferError/noStorage(_:)`` if there is no storage folder at `path`, and
   /// ``/SnapshotStore/TransferError/incompleteStorage(_:)`` if it lacks parts.

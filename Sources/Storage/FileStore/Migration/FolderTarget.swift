@@ -1,7 +1,6 @@
 import Foundation
 package import SnapshotFormat
 package import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A folder as the target of a migration. It has the layout of a storage folder, and until it is complete two names
@@ -11,7 +10,7 @@ package final class FolderTarget: MigrationTarget {
   private let folder: BackupFolder
   private let lock: File
   private let queue = DispatchQueue(label: "file-store.migration-target")
-  private let staged: Mutex<StagedFiles>
+  private let staged: Lock<StagedFiles>
 
   /// Creates and locks the folder, or continues an earlier migration from the same origin.
   package static func open(_ path: String, origin: String) throws(TransferError) -> FolderTarget {
@@ -47,7 +46,7 @@ package final class FolderTarget: MigrationTarget {
     self.contents = contents
     self.folder = folder
     self.lock = lock
-    self.staged = Mutex(staged)
+    self.staged = Lock(staged)
   }
 
   deinit {

@@ -1,6 +1,5 @@
 import Dispatch
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// One resumable upload of a store.
@@ -19,14 +18,14 @@ final class Resumable: Sendable {
   let id: UploadID
   let bytes: ArrivingBytes
   private let folder: StorageFolder
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// An upload whose files are not created yet.
   init(_ session: UploadSession, on queue: DispatchQueue, in folder: StorageFolder) {
     id = session.id
     self.folder = folder
     bytes = Self.bytes(of: session.id, on: queue, in: folder)
-    state = Mutex(State(session: session, number: 0, isThere: false))
+    state = Lock(State(session: session, number: 0, isThere: false))
   }
 
   /// An upload that recovery has found.
@@ -35,7 +34,7 @@ final class Resumable: Sendable {
     self.folder = folder
     bytes = Self.bytes(of: found.session.id, on: queue, in: folder)
     if found.session.outcome == nil { bytes.restore(found.session.offset) }
-    state = Mutex(State(session: found.session, number: found.number, isThere: true))
+    state = Lock(State(session: found.session, number: found.number, isThere: true))
   }
 
   private static func bytes(

@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A request that appends to a resumable upload of a ``FileBundleStore``.
@@ -22,7 +21,7 @@ final class ResumableAppending: UploadAppending {
   private let folder: StorageFolder
   private let file: File
   private let now: @Sendable () -> Date
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// - Parameter file: the file that holds the bytes of `upload`, opened for this request.
   init(
@@ -33,7 +32,7 @@ final class ResumableAppending: UploadAppending {
     self.folder = folder
     self.file = file
     self.now = now
-    state = Mutex(State(session: session, append: append, epoch: folder.flusher.epoch))
+    state = Lock(State(session: session, append: append, epoch: folder.flusher.epoch))
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {

@@ -1,9 +1,9 @@
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// The resumable uploads of a store, by id. Thread-safe.
 final class ResumableTable: Sendable {
-  private let uploads = Mutex<[UploadID: Resumable]>([:])
+  private let uploads = Lock<[UploadID: Resumable]>([:])
 
   /// Adds uploads that the last run left.
   func restore(_ found: [Resumable]) {

@@ -1,7 +1,6 @@
 import Foundation
 import HTTPSemantics
 import HTTPTransport
-import Synchronization
 import SystemIO
 
 /// Where a client gets its credentials from. It is asked before every request.
@@ -94,7 +93,7 @@ package final class CredentialsFile: Sendable {
 
   private let path: String
   private let profile: String
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Names a file. It is read when it is first needed.
   package init(path: String, profile: String = "default") {

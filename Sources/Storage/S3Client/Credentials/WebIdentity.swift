@@ -2,7 +2,6 @@ package import Foundation
 import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
-import Synchronization
 import SystemIO
 
 /// Temporary credentials for the identity that an orchestrator has given to this process, such as Kubernetes to the
@@ -49,7 +48,7 @@ package final class WebIdentity: Sendable {
   private let role: String
   private let sessionName: String
   private let tokenPath: String
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Names a role. Nothing is read or sent before the first request.
   /// - Parameters:

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPSemantics
 import HTTPTypes
-import Synchronization
+import SystemIO
 
 /// The time that requests are signed with: that of this system, corrected if the store refused it. Thread-safe.
 ///
@@ -10,7 +10,7 @@ final class StoreClock: Sendable {
   private let now: @Sendable () -> Date
   private let onCorrection: @Sendable (_ seconds: Double) -> Void
   /// How many seconds the store's clock is ahead of this system's.
-  private let difference = Mutex(0.0)
+  private let difference = Lock(0.0)
 
   init(_ environment: S3Environment) {
     now = environment.now

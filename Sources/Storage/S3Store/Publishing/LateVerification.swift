@@ -2,7 +2,6 @@ import Foundation
 import Logging
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Checks bundles after their uploads were answered, from the files with which they were uploaded, the shortest first.
@@ -14,7 +13,7 @@ final class LateVerification: Sendable {
   private let onVerification: @Sendable (SnapshotRecord) async -> Void
   private let logger: Logger
   private let checks: CheckQueue
-  private let tasks = Mutex<(isClosed: Bool, running: [SnapshotID: Task<Void, Never>])>((false, [:]))
+  private let tasks = Lock<(isClosed: Bool, running: [SnapshotID: Task<Void, Never>])>((false, [:]))
 
   /// - Parameters:
   ///   - validate: checks a bundle that is stored already.

@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A transient upload into an ``S3BundleStore``.
@@ -8,7 +7,7 @@ final class S3TransientUpload: TransientUpload {
   private let staged: StagedUpload
   private let publisher: S3Publisher
   private let now: @Sendable () -> Date
-  private let state: Mutex<TransientUploadState>
+  private let state: Lock<TransientUploadState>
 
   init(
     _ state: TransientUploadState, _ staged: StagedUpload, by publisher: S3Publisher,
@@ -17,7 +16,7 @@ final class S3TransientUpload: TransientUpload {
     self.staged = staged
     self.publisher = publisher
     self.now = now
-    self.state = Mutex(state)
+    self.state = Lock(state)
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {

@@ -2,7 +2,6 @@ import Foundation
 import S3Client
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// The bytes of one upload in a file of the staging folder, written and hashed on one queue in the order in which they
@@ -26,7 +25,7 @@ final class StagedUpload: Sendable {
   private let folder: String
   private let path: String
   private let queue: DispatchQueue
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(in folder: String, on queue: DispatchQueue) {
     self.folder = folder

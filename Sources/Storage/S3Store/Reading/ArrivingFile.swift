@@ -1,6 +1,5 @@
 import Dispatch
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A file into which an object is being read from the object store, and which others read meanwhile. Thread-safe.
@@ -14,7 +13,7 @@ final class ArrivingFile: Sendable {
     var waiting: [CheckedContinuation<Outcome, Never>] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// States that the bytes will be written to `file`, in order. If reading fails and is repeated, the file is emptied first.
   func begin(_ file: File) { state.withLock { $0.file = file } }

@@ -1,5 +1,5 @@
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// The bytes of a range of a bundle, in pieces, while they arrive from the object store. For one reader, which asks for a
 /// piece when it has the one before.
@@ -14,13 +14,13 @@ final class ArrivingPieces: Sendable {
 
   private let end: Int64
   private let open: @Sendable () -> Reader
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// - Parameter open: called once, for the first piece.
   init(_ range: Range<Int64>, open: @escaping @Sendable () -> Reader) {
     end = range.upperBound
     self.open = open
-    state = Mutex(State(position: range.lowerBound))
+    state = Lock(State(position: range.lowerBound))
   }
 
   /// The next bytes; `nil` at the end.

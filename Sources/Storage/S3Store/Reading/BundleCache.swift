@@ -3,7 +3,6 @@ import Foundation
 import S3Client
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// Reads bundles into files, and keeps those that were read recently. The files have no names, so the system removes
@@ -24,7 +23,7 @@ final class BundleCache: Sendable {
   private let folder: String
   private let onRead: @Sendable (CacheRead) -> Void
   private let queues = QueueSet("s3-store.reader", count: 2)
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// - Parameters:
   ///   - folder: the folder in which files are created.
@@ -36,7 +35,7 @@ final class BundleCache: Sendable {
     self.client = client
     self.onRead = onRead
     self.folder = folder
-    state = Mutex(State(files: LRUCache(limit: limit)))
+    state = Lock(State(files: LRUCache(limit: limit)))
   }
 
   /// The contents of an object that never changes; `nil` if there is none.

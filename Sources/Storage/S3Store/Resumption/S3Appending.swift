@@ -1,7 +1,6 @@
 import Foundation
 import S3Client
 import SnapshotStore
-import Synchronization
 import SystemIO
 
 /// A request that appends to a resumable upload of an ``S3BundleStore``.
@@ -32,7 +31,7 @@ final class S3Appending: UploadAppending {
   private let base: Int64
   private let copies: UploadCopies
   private let now: @Sendable () -> Date
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// - Parameters:
   ///   - append: the request as `session` admitted it.
@@ -49,7 +48,7 @@ final class S3Appending: UploadAppending {
     self.base = base
     self.copies = copies
     self.now = now
-    state = Mutex(State(row: held.row, session: session, append: append))
+    state = Lock(State(row: held.row, session: session, append: append))
   }
 
   func write(_ bytes: IOBuffer) async throws(UploadError) {

@@ -1,5 +1,5 @@
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// Local copies of uploads whose bytes all arrived at this server, so that they are not read from the object store when
 /// the upload is continued or completed here. Thread-safe.
@@ -7,7 +7,7 @@ import Synchronization
 /// A copy holds durable bytes only, which never change, so it remains right if other servers append: it then lacks their
 /// bytes. Copies that were used least recently are dropped, which removes their files.
 final class UploadCopies: Sendable {
-  private let copies = Mutex(LRUCache<UploadID, StagedUpload>(limit: S3StoreLimits.keptUploadBytes))
+  private let copies = Lock(LRUCache<UploadID, StagedUpload>(limit: S3StoreLimits.keptUploadBytes))
 
   /// Removes the copy of an upload, and returns it, unless its file was deleted.
   func take(_ id: UploadID) async -> StagedUpload? {

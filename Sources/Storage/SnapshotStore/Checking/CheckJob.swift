@@ -1,6 +1,6 @@
 package import Foundation
 package import SnapshotFormat
-import Synchronization
+import SystemIO
 
 /// The check of one bundle, done in slices by a ``CheckQueue``.
 package final class CheckJob: Sendable {
@@ -18,7 +18,7 @@ package final class CheckJob: Sendable {
   let expectedWeight: Int64
   private let validate: UploadValidator.Validator
   private let finish: @Sendable (Result<BundleSummary, BundleError>) -> Void
-  private let stage: Mutex<Stage>
+  private let stage: Lock<Stage>
 
   /// Creates the check of a zip.
   /// - Parameters:
@@ -38,7 +38,7 @@ package final class CheckJob: Sendable {
     self.validate = validate
     self.finish = finish
     expectedWeight = weight ?? size
-    stage = Mutex(weight == nil ? .unweighed : .weighed)
+    stage = Lock(weight == nil ? .unweighed : .weighed)
   }
 
   /// Does the next slice. Blocks.

@@ -1,7 +1,6 @@
 import Dispatch
 package import Foundation
 package import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Checks bundles in slices on a few threads, the shortest check first. A large bundle does not delay small ones, and
@@ -32,7 +31,7 @@ package final class CheckQueue: Sendable {
   package static let shortWeight: Int64 = 4 << 20
 
   private let workers: [Worker]
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates a queue with `workers`.
   package init(_ workers: [Worker]) { self.workers = workers }

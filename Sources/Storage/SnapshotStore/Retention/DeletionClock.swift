@@ -1,6 +1,5 @@
 public import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// The time of everything that a server deletes automatically: snapshots by rules or at their expiration, abandoned
@@ -82,7 +81,7 @@ public final class DeletionClock: Sendable {
   }
 
   private let configuration: Configuration
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates a clock. Nothing is read yet.
   public init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }

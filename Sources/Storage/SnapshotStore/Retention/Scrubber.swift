@@ -1,6 +1,5 @@
 public import Foundation
 public import SnapshotFormat
-import Synchronization
 public import SystemIO
 
 /// Checks the digest of every bundle at a limited rate, and sets aside the bundles whose bytes have changed.
@@ -45,8 +44,8 @@ public final class Scrubber: Sendable {
   private let observer: (any ScrubObserver)?
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
   private let queue = BackgroundQueue()
-  private let state = Mutex(ScrubReport())
-  private let started = Mutex<Task<Void, Never>?>(nil)
+  private let state = Lock(ScrubReport())
+  private let started = Lock<Task<Void, Never>?>(nil)
 
   /// Creates a scrubber.
   /// - Parameters:

@@ -1,6 +1,6 @@
 package import Logging
 package import SnapshotFormat
-import Synchronization
+import SystemIO
 
 /// Lets the servers that share a store find the changes that their catalogue lacks because a server ended, without
 /// reading every record.
@@ -76,7 +76,7 @@ package final class ChangeJournal: Sendable {
   private let marks: any ChangeMarks
   private let limits: Limits
   private let logger: Logger
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Creates a journal.
   /// - Parameter logger: receives failures that no caller receives.

@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotClient
-import Synchronization
+import SystemIO
 
 /// A clock that a test sets. It wakes the sleepers whose time has come.
 final class ManualClock: Sendable {
@@ -21,7 +21,7 @@ final class ManualClock: Sendable {
 
   /// Allows for rounding errors of fractional seconds.
   private static let tolerance = 0.001
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   var now: Date { state.withLock { $0.now } }
 

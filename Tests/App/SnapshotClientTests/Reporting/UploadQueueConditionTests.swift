@@ -3,7 +3,7 @@ import HTTPTransport
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -14,7 +14,7 @@ import Testing
   init() throws { fixture = try ReportingFixture() }
 
   @Test func `an upload waits for Wi-Fi and starts when it is available`() async throws {
-    let isWiFi = Mutex(false)
+    let isWiFi = Lock(false)
     let transport = UploadTransport()
     let reporter = try fixture.reporter(transport) {
       $0.network = .onlyWiFi { isWiFi.withLock { $0 } }
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `an upload stops when Wi-Fi is lost, and that does not count as a failure`() async throws {
-    let isWiFi = Mutex(true)
+    let isWiFi = Lock(true)
     let transport = UploadTransport(isHeld: true)
     let reporter = try fixture.reporter(transport) {
       $0.network = .onlyWiFi { isWiFi.withLock { $0 } }
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test func `a policy can read the queue and distinguish uploads`() async throws {
-    let queue = Mutex<UploadQueue?>(nil)
+    let queue = Lock<UploadQueue?>(nil)
     let reporter = try fixture.reporter(UploadTransport()) {
       $0.network = NetworkPolicy { item in
         queue.withLock { $0 }?.items.first?.id == item.id
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func `if a server can't be reached, only one upload is attempted`() async throws {
-    let isThere = Mutex(false)
+    let isThere = Lock(false)
     let transport = UploadTransport([.failure(.connectionFailed("refused"))])
     let reporter = try fixture.reporter(transport) {
       $0.network = NetworkPolicy { _ in isThere.withLock { $0 } }

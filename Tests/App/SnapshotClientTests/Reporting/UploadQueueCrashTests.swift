@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTransport
 import SnapshotFormat
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -16,8 +15,8 @@ import Testing
 
   /// Records each step before it runs, or makes it fail.
   private final class Probe: Sendable {
-    let steps = Mutex([String]())
-    let failing = Mutex<[QueueFolder.Step: Int32]>([:])
+    let steps = Lock([String]())
+    let failing = Lock<[QueueFolder.Step: Int32]>([:])
 
     func willDo(_ step: QueueFolder.Step) throws(SystemError) {
       steps.withLock { $0.append("\(step)") }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTransport
 import HTTPTypes
 import SnapshotFormat
-import Synchronization
+import SystemIO
 
 /// A server without a network. It first gives the prepared responses, then accepts every bundle.
 final class UploadTransport: Transport {
@@ -17,11 +17,11 @@ final class UploadTransport: Transport {
     var cancelled: Set<Int> = []
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// - Parameter isHeld: whether each response waits for ``release()``.
   init(_ answers: [FakeTransport.Answer] = [], isHeld: Bool = false) {
-    state = Mutex(State(answers: answers, isHeld: isHeld))
+    state = Lock(State(answers: answers, isHeld: isHeld))
   }
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }

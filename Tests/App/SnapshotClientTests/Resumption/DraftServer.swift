@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
+import SystemIO
 import TestSupport
 
 /// A server that supports resumable uploads (draft-ietf-httpbis-resumable-upload, interop version 8), stores all
@@ -59,9 +59,9 @@ final class DraftServer: Sendable {
   fileprivate final class Core: Sendable {
     typealias Answer = (status: String, fields: [String], body: String)
 
-    let state: Mutex<State>
+    let state: Lock<State>
 
-    init(_ manner: Manner) { state = Mutex(State(manner: manner)) }
+    init(_ manner: Manner) { state = Lock(State(manner: manner)) }
   }
 
   private let core: Core

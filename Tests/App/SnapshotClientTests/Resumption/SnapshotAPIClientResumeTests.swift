@@ -2,7 +2,7 @@ import Foundation
 import HTTPTransport
 import SnapshotClient
 import SnapshotFormat
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -197,7 +197,7 @@ import Testing
     server.fail("HEAD", .answer("401 Unauthorized"))
     _ = await clientError { try await client(server.url).attach(bundle, to: report, as: id, state: state) }
     server.forget()
-    let told = Mutex([UploadRestart]())
+    let told = Lock([UploadRestart]())
     try await client(server.url).attach(
       bundle, to: report, as: id, state: state, restarted: { reason in told.withLock { $0.append(reason) } })
     #expect(told.withLock { $0 } == [.lost(status: 404)])

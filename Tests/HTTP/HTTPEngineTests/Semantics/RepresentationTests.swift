@@ -2,7 +2,6 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -169,9 +168,9 @@ import Testing
 
   /// Returns bytes one at a time.
   private final class Pieces: Sendable {
-    private let rest: Mutex<[UInt8]>
+    private let rest: Lock<[UInt8]>
 
-    init(_ bytes: [UInt8]) { rest = Mutex(bytes) }
+    init(_ bytes: [UInt8]) { rest = Lock(bytes) }
 
     func next() -> [UInt8]? { rest.withLock { $0.isEmpty ? nil : [$0.removeFirst()] } }
   }

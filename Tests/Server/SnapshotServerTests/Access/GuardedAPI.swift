@@ -8,7 +8,7 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import StoreTesting
-import Synchronization
+import SystemIO
 import TestSupport
 
 /// The API over stores in memory or `shared`, with access control by tokens in a temporary folder.
@@ -73,7 +73,7 @@ final class HandClock: Sendable {
     var slept: [Duration] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   /// A whole second, because dates are stored with millisecond precision.
   private let start = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
 

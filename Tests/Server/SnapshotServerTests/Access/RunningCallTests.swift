@@ -6,7 +6,6 @@ import Logging
 import Observability
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -146,7 +145,7 @@ import Testing
   }
 
   @Test func `calls continue while it is unknown whether their token is valid`() async throws {
-    let ended = Mutex(0)
+    let ended = Lock(0)
     let fixture = try Fixture(.read)
     let authenticator = try #require(fixture.guarded.access.authenticator)
     let call = authenticator.running.add(fixture.ending.id) { ended.withLock { $0 += 1 } }
@@ -173,7 +172,7 @@ import Testing
     let guarded = try GuardedAPI { $0.clock = clock }
     let token = try guarded.token(.read)
     let authenticator = try #require(guarded.access.authenticator)
-    let ended = Mutex(0)
+    let ended = Lock(0)
     let call = authenticator.running.add(token.id) { ended.withLock { $0 += 1 } }
     let watch = Task { await guarded.access.watch() }
     var waits = looks.stream.makeAsyncIterator()

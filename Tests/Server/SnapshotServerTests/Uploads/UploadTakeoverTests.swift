@@ -3,7 +3,6 @@ import Observability
 import HTTPEngine
 import SnapshotServer
 import SnapshotStore
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -155,7 +154,7 @@ import Testing
 
 /// The responses to many requests.
 private final class Words: Sendable {
-  private let words = Mutex<[String?]>([])
+  private let words = Lock<[String?]>([])
 
   var all: [String?] { words.withLock { $0 } }
 

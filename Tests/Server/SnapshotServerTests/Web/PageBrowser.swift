@@ -2,7 +2,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import SnapshotFormat
-import Synchronization
+import SystemIO
 import Testing
 
 /// A browser that visits pages: it keeps cookies, sends the origin of requests, and submits forms with their hidden
@@ -11,8 +11,8 @@ final class PageBrowser: Sendable {
   let api: TestAPI
   let authority: String
   private let scheme: String
-  private let jar = Mutex<[String: String]>([:])
-  private let received = Mutex<[String]>([])
+  private let jar = Lock<[String: String]>([:])
+  private let received = Lock<[String]>([])
 
   init(_ api: TestAPI, authority: String = "localhost:8080", scheme: String = "http") {
     self.api = api

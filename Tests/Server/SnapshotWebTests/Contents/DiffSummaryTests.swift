@@ -1,7 +1,7 @@
 import SnapshotDiff
 import SnapshotFormat
 import SnapshotWeb
-import Synchronization
+import SystemIO
 import Testing
 
 @Suite struct DiffSummaryTests {
@@ -93,7 +93,7 @@ private final class TickingClock: Clock, Sendable {
     static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
-  private let looks = Mutex(0)
+  private let looks = Lock(0)
 
   var now: Instant {
     Instant(

@@ -2,7 +2,6 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -315,7 +314,7 @@ import Testing
   func `a backup is complete until its run began`(isArchive: Bool) async throws {
     try await fill(Self.samples.prefix(1))
     let began = Date(timeIntervalSince1970: 1_800_000_000)
-    let clock = Mutex(began)
+    let clock = Lock(began)
     let now = { @Sendable in clock.withLock { $0 } }
     // Time passes while the shards are copied.
     let progress = { (_: TransferReport) in clock.withLock { $0 += 60 } }

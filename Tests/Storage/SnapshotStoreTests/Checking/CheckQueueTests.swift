@@ -2,7 +2,6 @@ import FileStore
 import Foundation
 import SnapshotFormat
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -12,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct CheckQueueTests {
   /// A worker that does a step on request.
   private final class Steps: Sendable {
-    private let waiting = Mutex<[@Sendable () -> Void]>([])
+    private let waiting = Lock<[@Sendable () -> Void]>([])
 
     var worker: CheckQueue.Worker {
       CheckQueue.Worker { step in self.waiting.withLock { $0.append(step) } }
@@ -28,7 +27,7 @@ import Testing
 
   /// The names of bundles in the order in which their checks ended.
   private final class Ends: Sendable {
-    private let names = Mutex<[String]>([])
+    private let names = Lock<[String]>([])
     var all: [String] { names.withLock { $0 } }
     func add(_ name: String) { names.withLock { $0.append(name) } }
   }

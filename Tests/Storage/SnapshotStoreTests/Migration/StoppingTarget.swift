@@ -1,16 +1,16 @@
 import SnapshotFormat
 import SnapshotStore
-import Synchronization
+import SystemIO
 
 /// A target that stops before one of its changes, and does nothing afterwards: like a run that is killed there.
 final class StoppingTarget: MigrationTarget {
   private let target: any MigrationTarget
-  private let steps: Mutex<Int>
+  private let steps: Lock<Int>
 
   /// - Parameter steps: the number of changes before it stops.
   init(_ target: any MigrationTarget, after steps: Int) {
     self.target = target
-    self.steps = Mutex(steps)
+    self.steps = Lock(steps)
   }
 
   private func step() throws(TransferError) {

@@ -2,7 +2,6 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -170,11 +169,11 @@ import Testing
 
 /// The free space of the disk, as set by a test.
 private final class FreeSpace: Sendable {
-  private let count = Atomic<Int64>(.max / 2)
+  private let count = Lock<Int64>(.max / 2)
 
   var bytes: Int64 {
-    get { count.load(ordering: .relaxed) }
-    set { count.store(newValue, ordering: .relaxed) }
+    get { count.value }
+    set { count.set(newValue) }
   }
 
   var faults: FaultInjection { FaultInjection(availableBytes: { _ in self.bytes }) }

@@ -3,7 +3,7 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 import Testing
 
 /// Every request of a resumed upload fails once, in every way, to the object store and to the rows. The client then asks
@@ -31,7 +31,7 @@ import Testing
   ) async throws {
     try await Self.failingEach(attempts: 5, atLeast: 8) { _, rows, nodes, number in
       let flag = FaultFlag()
-      let left = Mutex(number)
+      let left = Lock(number)
       rows.inject { _ in
         left.withLock { left in
           left -= 1

@@ -5,7 +5,6 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -14,7 +13,7 @@ import Testing
 @Suite struct S3UploadLeaseTests {
   /// A clock for leases that a test sets.
   private static func makeRows() -> (rows: InMemoryUploadRows, pass: @Sendable (TimeInterval) -> Void) {
-    let passed = Mutex(TimeInterval.zero)
+    let passed = Lock(TimeInterval.zero)
     let start = Date()
     return (
       InMemoryUploadRows { start + passed.withLock { $0 } }, { time in passed.withLock { $0 += time } }

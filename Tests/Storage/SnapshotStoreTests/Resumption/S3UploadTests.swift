@@ -5,7 +5,6 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -103,7 +102,7 @@ import Testing
       let id = try await one.store.createUpload(.of(sample)).id
       try await one.store.append(sample.bytes[..<120], to: id)
       // The request fails, and is executed after the next one.
-      let isDelayed = Mutex(false)
+      let isDelayed = Lock(false)
       server.inject { call in
         guard call.method == "PUT", call.key.hasPrefix("uploads/") else { return nil }
         return isDelayed.withLock { isDelayed in
