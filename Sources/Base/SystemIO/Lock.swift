@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-  @usableFromInline import Darwin
+  import Darwin
 #else
-  @usableFromInline import Glibc
+  import Glibc
 #endif
 
 /// A value that only one thread uses at a time. Safe to use from any thread.
@@ -13,13 +13,13 @@
 ///   correct.
 public final class Lock<Value: ~Copyable>: @unchecked Sendable {
   #if canImport(Darwin)
-    @usableFromInline typealias Primitive = os_unfair_lock
+    private typealias Primitive = os_unfair_lock
   #else
-    @usableFromInline typealias Primitive = pthread_mutex_t
+    private typealias Primitive = pthread_mutex_t
   #endif
 
   /// Allocated, because the system requires that the address does not change.
-  @usableFromInline let primitive: UnsafeMutablePointer<Primitive>
+  private let primitive: UnsafeMutablePointer<Primitive>
   @usableFromInline nonisolated(unsafe) var protected: Value
 
   /// Creates a lock that protects `value`.

@@ -63,6 +63,22 @@ struct FullDiskTests {
     #expect(await server.program.stop() == 0)
   }
 
+  @Test func `a server starts on a full disk, and makes room by deletions`() async throws {
+    let former = try await start()
+    let bundle = try await Sample.bundle(in: folder, seed: 1)
+    #expect(try await attach(bundle, to: former).status == 201)
+    #expect(await former.program.stop() == 0)
+    try disk.fill()
+    let server = try await start()
+    let address = server.address("/v1/snapshots/\(bundle.id)")
+    #expect(try await Curl([address]).status == 200)
+    #expect(try await Curl([server.address("/readyz")]).status == 503)
+    #expect(try await Curl(["-X", "DELETE", address]).status == 204)
+    let list = try await Curl([server.address("/v1/snapshots")])
+    #expect(list.status == 200 && !list.text.contains("\(bundle.id)"))
+    #expect(await server.program.stop() == 0)
+  }
+
   @Test func `without a free inode, a snapshot is deleted, and a refused upload names the inodes`()
     async throws
   {

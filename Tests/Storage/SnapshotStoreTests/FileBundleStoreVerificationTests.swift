@@ -198,20 +198,26 @@ import Testing
   func `a damaged bundle is set aside while other bundles still wait for their check`() async throws {
     let storage = try StorageFixture()
     let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
-    let (first, rest) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (first, rest, hasBegun) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Signal())
     let checked = Lock(0)
     let store = try await storage.open { configuration in
       configuration.onVerification = { heard.yield($0) }
       configuration.validator.validate = { zip, depth throws(BundleError) in
         let number = depth == .full ? checked.add(1) : 0
         // The damaged bundle and the last one are uploaded meanwhile, so that both wait.
-        if number == 1 { first.wait() }
+        if number == 1 {
+          hasBegun.fire()
+          first.wait()
+        }
         if number == 3 { rest.wait() }
         return try SampleBundle.validate(zip, depth)
       }
     }
     let samples = [SampleBundle(count: 1000), SampleBundle(.damaged), SampleBundle(count: 2000)]
-    for sample in samples { try await store.upload(sample, expected: true) }
+    try await store.upload(samples[0], expected: true)
+    // Otherwise the check of the damaged bundle, which is shorter, can be the first.
+    await hasBegun.wait()
+    for sample in samples.dropFirst() { try await store.upload(sample, expected: true) }
     first.signal()
     var verified: [SnapshotID] = []
     for await record in records.prefix(2) { verified.append(record.id) }

@@ -94,9 +94,9 @@ final class Exchange: @unchecked Sendable {
     }
     let task =
       if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-        Task(executorPreference: loop, operation: counted)
+        Task(executorPreference: loop) { await counted() }
       } else {
-        Task(operation: counted)
+        Task { await counted() }
       }
     if isOpen { self.task = task } else { task.cancel() }
   }

@@ -184,14 +184,17 @@ final class EventLoop: @unchecked Sendable {
 
   // MARK: Jobs
 
-  fileprivate func enqueue(_ job: UnownedJob) {
+  /// Runs a job of a task on the loop's thread.
+  private func add(_ job: UnownedJob) {
     if isCurrent {
       localJobs.append(job)
       return
     }
-    // A task can outlive the server.
-    if !mailbox.post(job) { DispatchQueue.global().async { self.run(job) } }
+    if !mailbox.post(job) { runElsewhere(job) }
   }
+
+  /// Runs a job of a task that outlives the server.
+  private func runElsewhere(_ job: UnownedJob) { DispatchQueue.global().async { self.run(job) } }
 
   private func run(_ job: UnownedJob) {
     if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
@@ -390,5 +393,5 @@ final class EventLoop: @unchecked Sendable {
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension EventLoop: TaskExecutor {
-  func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job)) }
+  func enqueue(_ job: consuming ExecutorJob) { add(UnownedJob(job)) }
 }
