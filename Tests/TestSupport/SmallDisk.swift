@@ -54,9 +54,15 @@ public final class SmallDisk: Sendable {
 
   /// Fills the disk so that `bytes` remain free. Replaces an earlier filling.
   public func fill(leaving bytes: Int64 = 0) throws {
-    try Folder.removeIfPresent(filler.path)
-    let count = max(0, try available - bytes)
-    try Data(repeating: 0xF1, count: Int(count)).write(to: filler)
+    while true {
+      try Folder.removeIfPresent(filler.path)
+      let count = max(0, try available - bytes)
+      do {
+        return try Data(repeating: 0xF1, count: Int(count)).write(to: filler)
+      } catch CocoaError.fileWriteOutOfSpace {
+        // Another program has used some of it meanwhile.
+      }
+    }
   }
 
   /// Creates empty files until no more than `inodes` are free.

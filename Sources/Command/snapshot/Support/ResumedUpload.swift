@@ -15,7 +15,8 @@ struct ResumedUpload {
   init(of source: String, _ words: UserWords) throws(CommandFailure) {
     var path = URL(filePath: source).path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    folder = path + ".upload"
+    let folder = path + ".upload"
+    self.folder = folder
     state = URL(filePath: folder + "/upload.json")
     // Until it has the packed bundle, an interruption removes the folder.
     defer { TemporaryPaths.forget(folder) }
