@@ -48,6 +48,8 @@ final class RepositoryCore<Value: Sendable>: Sendable {
   }
 
   var value: Value {
+    let (value, isLoaded) = state.withLock { ($0.value, $0.load == nil) }
+    if isLoaded { return value }
     loadIfPossible()
     return state.withLock { $0.value }
   }
