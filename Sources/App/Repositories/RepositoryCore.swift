@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SystemIO
 
 /// The common part of all kinds of repository: one value, serialized commits, and observers.
 final class RepositoryCore<Value: Sendable>: Sendable {
@@ -22,7 +22,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
   }
 
   /// Held only briefly, so that readers never wait for a change, a validator or the disk.
-  private let state: Mutex<State>
+  private let state: Lock<State>
   /// Held while a value is loaded, and during a whole change. It is recursive only so that a nested change can be
   /// detected.
   private let commits = NSRecursiveLock()
@@ -39,7 +39,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     } catch {
       initial = State(value: placeholder, load: load, validators: validators)
     }
-    state = Mutex(initial)
+    state = Lock(initial)
     self.save = save
   }
 

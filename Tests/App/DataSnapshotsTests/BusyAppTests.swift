@@ -2,7 +2,6 @@ import DataSnapshots
 import Foundation
 import Repositories
 import SnapshotFormat
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -25,15 +24,15 @@ import Testing
 
   /// The number of attempted updates.
   private final class Tally: Sendable {
-    let made = Atomic(0)
-    let refused = Atomic(0)
+    let made = Lock(0)
+    let refused = Lock(0)
   }
 
   /// The concurrent activities. Each continues until all of them have done their minimum.
   private final class Roles: Sendable {
-    private let busy: Atomic<Int>
+    private let busy: Lock<Int>
 
-    init(_ count: Int) { busy = Atomic(count) }
+    init(_ count: Int) { busy = Lock(count) }
 
     /// Runs an activity on its own thread.
     func thread(_ share: Int, _ work: @escaping @Sendable (_ round: Int) throws -> Void) async throws {
@@ -51,14 +50,14 @@ import Testing
 
     /// The other activities do not wait for one that failed.
     private func giveUp(_ error: any Error) -> any Error {
-      busy.store(.min / 2, ordering: .relaxed)
+      busy.set(.min / 2)
       return error
     }
 
     private func goesOn(_ share: Int, _ round: inout Int) -> Bool {
       round += 1
-      if round == share + 1 { busy.subtract(1, ordering: .relaxed) }
-      return round <= share || busy.load(ordering: .relaxed) > 0
+      if round == share + 1 { busy.add(-1) }
+      return round <= share || busy.value > 0
     }
   }
 
@@ -158,9 +157,9 @@ import Testing
                 copy.left += 1
                 if !round.isMultiple(of: 3) { copy.right += 1 }
               }
-              tally.made.add(1, ordering: .relaxed)
+              tally.made.add(1)
             } catch is ValidationError {
-              tally.refused.add(1, ordering: .relaxed)
+              tally.refused.add(1)
             }
             try entries.update((round + number) % 4) { $0.changes += 1 }
             let value = ledger.value
@@ -191,7 +190,7 @@ import Testing
       let lines = next.process("none", identifier).split(separator: "\n")
       #expect(lines.count == 100 && Set(lines).count == 1 && lines[0].hasPrefix("live \(identifier) "))
     }
-    let (made, refused) = (tally.made.load(ordering: .relaxed), tally.refused.load(ordering: .relaxed))
+    let (made, refused) = (tally.made.value, tally.refused.value)
     #expect(made > 0 && refused > 0)
     #expect(ledger.value == Ledger(left: made, right: made))
     try await ledger.flush()

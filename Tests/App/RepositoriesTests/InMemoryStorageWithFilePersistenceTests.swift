@@ -1,6 +1,5 @@
 import Foundation
 import Repositories
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -137,7 +136,7 @@ import Testing
 
 /// A commit that runs once, while another operation is in progress.
 private final class CommitMeanwhile: Sendable {
-  private let commit = Mutex<(@Sendable () -> Void)?>(nil)
+  private let commit = Lock<(@Sendable () -> Void)?>(nil)
 
   func set(_ commit: @escaping @Sendable () -> Void) { self.commit.withLock { $0 = commit } }
   func take() -> (@Sendable () -> Void)? { commit.withLock { $0.take() } }

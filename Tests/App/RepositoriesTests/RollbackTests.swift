@@ -1,6 +1,5 @@
 import Foundation
 import Repositories
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -34,7 +33,7 @@ private struct Item: Codable, Equatable, Sendable, Identifiable {
 
   /// The conflicts about which the app was asked.
   private final class Asked: Sendable {
-    private let conflicts = Mutex<[String]>([])
+    private let conflicts = Lock<[String]>([])
 
     var all: [String] { conflicts.withLock { $0 } }
     func clear() { conflicts.withLock { $0 = [] } }
@@ -296,7 +295,7 @@ private struct Item: Codable, Equatable, Sendable, Identifiable {
     try await put("older", 1)
     let before = try names
     for unreadable in ["item.json", "item.json.version-3"] {
-      let isLocked = Mutex(true)
+      let isLocked = Lock(true)
       let disk = Disk(
         read: { path, limit throws(SystemError) in
           if path.hasSuffix("/\(unreadable)"), isLocked.withLock({ $0 }) {
@@ -366,7 +365,7 @@ private struct Item: Codable, Equatable, Sendable, Identifiable {
     try collection(2).insert(Item(id: 2, text: "older", steps: 1))
     try date("item.json.version-3", 1_000)
     try date("item.json", 2_000)
-    let found = Mutex<RollbackConflict<[Item]>?>(nil)
+    let found = Lock<RollbackConflict<[Item]>?>(nil)
     _ = collection(4) { conflict in
       found.withLock { $0 = conflict }
       return .newer

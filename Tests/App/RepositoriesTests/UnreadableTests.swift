@@ -1,6 +1,6 @@
 import Foundation
 import Repositories
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -73,7 +73,7 @@ import Testing
   @Test func `many threads that wait for a file load it once`() async throws {
     try folder.write(Data(#"{"schemaVersion":1,"value":[]}"#.utf8), to: "trip.json")
     failing.fault = .reading(EPERM)
-    let loads = Mutex(0)
+    let loads = Lock(0)
     let trips = CollectionRepository<Trip>(
       storage: FileStorage(
         file: file,
@@ -93,8 +93,8 @@ import Testing
 
   @Test func `an app that uses the repository in an event of its loading gets an error`() throws {
     try ValueRepository("x", storage: FileStorage(file: file)).update { $0 = "kept" }
-    let codes = Mutex<[RepositoryError.Code?]>([])
-    let late = Mutex<ValueRepository<String>?>(nil)
+    let codes = Lock<[RepositoryError.Code?]>([])
+    let late = Lock<ValueRepository<String>?>(nil)
     failing.fault = .reading(EPERM)
     let value = ValueRepository(
       "default",

@@ -1,6 +1,6 @@
 import Foundation
 import Repositories
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `each rule checks each value once, even if others found problems`() throws {
-    let looks = Mutex<[String]>([])
+    let looks = Lock<[String]>([])
     let rule = { @Sendable (name: String) in
       Validator<Trip> { trip, validation in
         looks.withLock { $0.append("\(name)\(trip.id)") }

@@ -1,6 +1,6 @@
 import Dispatch
 public import Foundation
-import Synchronization
+import SystemIO
 
 /// Keeps a value in memory and writes it to a JSON file asynchronously.
 ///
@@ -28,7 +28,7 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
   private let stored: StoredFile<Value>
   private let retryInterval: Duration
   private let queue = DispatchQueue(label: "data-snapshots.repository", qos: .utility)
-  private let waiting = Mutex(Waiting())
+  private let waiting = Lock(Waiting())
 
   /// Creates a storage in memory and in `file`. The file's folder is created when the first value is written.
   /// - Parameters:

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import SystemIO
 
 /// A value in a JSON file: `{"schemaVersion": 3, "value": …}`. In the file of a collection, `undecoded` contains the
@@ -43,7 +42,7 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
   private let migrations: Migrations
   private let disk: Disk
   private let onRollback: RollbackConflict<Value>.Decision
-  private let isFailing = Mutex(false)
+  private let isFailing = Lock(false)
 
   init(
     _ file: URL, migrations: Migrations, disk: Disk, onEvent: @escaping @Sendable (RepositoryEvent) -> Void,
