@@ -2,15 +2,19 @@ public import Foundation
 
 /// A thread-safe collection of models with unique ids, which can be read, changed and observed.
 ///
-///     let trips = try CollectionRepository<Trip>(
-///       storage: InMemoryStorageWithFilePersistence(file: folder.appending(path: "trips.json")))
+///     public final class TripRepository: CollectionRepository<Trip>, @unchecked Sendable {
+///       public init() { super.init(storage: InMemoryStorageWithFilePersistence().toAny()) }
+///     }
+///
 ///     try trips.insert(Trip(id: 7, name: "Coast"))
 ///     try trips.update(7) { copy in copy.name = "West coast" }
 ///
 /// Models keep their insertion order in memory, in the file and for observers; a changed model keeps its position. All
-/// guarantees of ``SingleRepository`` hold for the collection as a whole. A commit takes time in proportion to the
+/// guarantees of ``ValueRepository`` hold for the collection as a whole. A commit takes time in proportion to the
 /// number of models: the collection suits tens of thousands of models, not millions.
-public final class CollectionRepository<Model: Identifiable & Sendable>: Sendable where Model.ID: Sendable {
+open class CollectionRepository<Model: Identifiable & Sendable>: @unchecked Sendable
+where Model.ID: Sendable {
+  // Invariant: both properties are constant and `Sendable`. Only because the class is open, the compiler can't check it.
   private let core: RepositoryCore<ModelTable<Model>>
   private let storage: any RepositoryStorage<[Model]>
 
@@ -21,25 +25,31 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   /// ``removeAll(action:)``, and by the removal of their id, if the id is stored as the property `id`.
   ///
   /// The validators do not check the loaded models; call ``validateUserData()`` to check them.
-  /// - Throws: ``RepositoryError/Code/unreadable`` if a file exists and can't be read (never because it is corrupt, or
-  ///   of an older or newer schema). The file is unchanged; try again later.
-  public init(
-    storage: some RepositoryStorage<[Model]>, validators: [Validator<[Model]>] = []
-  ) throws(RepositoryError) {
-    var undecoded: [UndecodedElement] = []
-    let models = try storage.load(undecoded: &undecoded) { _ = try ModelTable($0) } ?? []
-    let table = try ModelTable(models, undecoded: undecoded)
+  /// - Parameters:
+  ///   - storage: where the models are stored.
+  ///   - validators: check every change of the whole collection.
+  public init(storage: some RepositoryStorage<[Model]>, validators: [Validator<[Model]>] = []) {
     self.storage = storage
-    core = RepositoryCore(table, validators: validators.map(Self.onTable)) { table throws(RepositoryError) in
-      try storage.save(table.models, undecoded: table.undecoded)
-    }
+    core = RepositoryCore(
+      placeholder: ModelTable(), validators: validators.map(Self.onTable),
+      load: { () throws(RepositoryError) in
+        var undecoded: [UndecodedElement] = []
+        let models = try storage.load(undecoded: &undecoded) { _ = try ModelTable($0) } ?? []
+        return try ModelTable(models, undecoded: undecoded)
+      },
+      save: { (table) throws(RepositoryError) in
+        try storage.save(table.models, undecoded: table.undecoded)
+      })
   }
 
   /// Starts empty and keeps the models in memory only; `Model` does not need to be `Codable`.
-  public init(storage: InMemoryStorage<[Model]> = InMemoryStorage(), validators: [Validator<[Model]>] = []) {
-    self.storage = storage
-    core = RepositoryCore(ModelTable(), validators: validators.map(Self.onTable)) { _ in }
+  public convenience init(validators: [Validator<[Model]>] = []) {
+    self.init(storage: InMemoryStorage(), validators: validators)
   }
+
+  /// Reads the stored models, if that was not possible before.
+  /// - Throws: ``RepositoryError/Code/unreadable``, as described for ``ValueRepository/load()``.
+  public func load() throws(RepositoryError) { try core.load() }
 
   // MARK: - Reading
 
@@ -55,7 +65,7 @@ public final class CollectionRepository<Model: Identifiable & Sendable>: Sendabl
   /// Returns the models for which `isWanted` is true, in collection order.
   public func find(where isWanted: (Model) throws -> Bool) rethrows -> [Model] { try all.filter(isWanted) }
 
-  /// All models now, and again after each commit; ``SingleRepository/values`` describes the guarantees.
+  /// All models now, and again after each commit; ``ValueRepository/values`` describes the guarantees.
   public var values: AsyncStream<[Model]> { core.values(\.models) }
 
   // MARK: - Changing

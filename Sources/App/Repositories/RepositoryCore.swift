@@ -1,8 +1,10 @@
 import Foundation
 import SystemIO
 
-/// The common part of both kinds of repository: one value, serialized commits, and observers.
+/// The common part of all kinds of repository: one value, serialized commits, and observers.
 final class RepositoryCore<Value: Sendable>: Sendable {
+  typealias Load = @Sendable () throws(RepositoryError) -> Value
+
   private struct Observer {
     let show: @Sendable (Value) -> Void
     let finish: @Sendable () -> Void
@@ -10,6 +12,9 @@ final class RepositoryCore<Value: Sendable>: Sendable {
 
   private struct State {
     var value: Value
+    /// Loads the stored value, as long as that was not possible.
+    var load: Load?
+    var isLoading = false
     var isUpdating = false
     var validators: [Validator<Value>]
     var observers: [Int: Observer] = [:]
@@ -18,15 +23,23 @@ final class RepositoryCore<Value: Sendable>: Sendable {
 
   /// Held only briefly, so that readers never wait for a change, a validator or the disk.
   private let state: Lock<State>
-  /// Held during a whole change. It is recursive only so that a nested change can be detected.
+  /// Held while a value is loaded, and during a whole change. It is recursive only so that a nested change can be
+  /// detected.
   private let commits = NSRecursiveLock()
   private let save: @Sendable (Value) throws(RepositoryError) -> Void
 
+  /// Loads the stored value. If it can't be read now, every access tries it again, and shows `placeholder` until then.
   init(
-    _ value: Value, validators: [Validator<Value>],
+    placeholder: Value, validators: [Validator<Value>], load: @escaping Load,
     save: @escaping @Sendable (Value) throws(RepositoryError) -> Void
   ) {
-    state = Lock(State(value: value, validators: validators))
+    let initial: State
+    do throws(RepositoryError) {
+      initial = State(value: try load(), validators: validators)
+    } catch {
+      initial = State(value: placeholder, load: load, validators: validators)
+    }
+    state = Lock(initial)
     self.save = save
   }
 
@@ -34,7 +47,34 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     for observer in state.withLock({ $0.observers }).values { observer.finish() }
   }
 
-  var value: Value { state.withLock { $0.value } }
+  var value: Value {
+    let (value, isLoaded) = state.withLock { ($0.value, $0.load == nil) }
+    if isLoaded { return value }
+    loadIfPossible()
+    return state.withLock { $0.value }
+  }
+
+  /// Loads the stored value, if that was not possible before.
+  func load() throws(RepositoryError) {
+    guard state.withLock({ $0.load != nil }) else { return }
+    commits.lock()
+    defer { commits.unlock() }
+    let (load, isLoading) = state.withLock { state in
+      defer { state.isLoading = true }
+      return (state.load, state.isLoading)
+    }
+    // The storage reports an event while it loads, and the app uses the repository in it.
+    guard !isLoading else { throw RepositoryError(.unreadable, "the stored value is being loaded") }
+    defer { state.withLock { $0.isLoading = false } }
+    // Another thread has loaded it in the meantime.
+    guard let load else { return }
+    show(try load())
+  }
+
+  private func loadIfPossible() {
+    // Until then the placeholder is shown; `load()` reports why.
+    do { try load() } catch {}
+  }
 
   func register(_ validator: Validator<Value>) { state.withLock { $0.validators.append(validator) } }
 
@@ -55,6 +95,8 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     }
     defer { state.withLock { $0.isUpdating = false } }
 
+    // A value that can't be read must not be overwritten.
+    try load()
     var copy = value
     let result = try change(&copy)
     let validation = validation(of: copy)
@@ -71,6 +113,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     _ = state.withLock { state in
       let old = state.value
       state.value = value
+      state.load = nil
       // Observers are called inside the lock, so that each of them receives the commits in order.
       for observer in state.observers.values { observer.show(value) }
       return old
@@ -88,6 +131,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
   func values<Part: Sendable>(_ part: @escaping @Sendable (Value) -> Part) -> AsyncStream<Part> {
     let (stream, continuation) = AsyncStream.makeStream(of: Part.self, bufferingPolicy: .bufferingNewest(1))
     let observer = Observer(show: { continuation.yield(part($0)) }, finish: { continuation.finish() })
+    loadIfPossible()
     let number = state.withLock { state in
       state.nextObserver += 1
       state.observers[state.nextObserver] = observer

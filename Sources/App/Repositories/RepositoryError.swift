@@ -13,7 +13,7 @@ public struct RepositoryError: Error, Hashable, Sendable, CustomStringConvertibl
     case notEncodable
     /// A model with the same id already exists.
     case duplicateID
-    /// No model has the id.
+    /// No model has the id, or a ``SingleRepository`` has no model.
     case notFound
     /// A change gave a model another id. Remove the model and insert it with the new id instead.
     case idChanged

@@ -1,87 +1,117 @@
 public import Foundation
 
-/// A thread-safe repository of one value, which can be read, changed and observed.
+/// A thread-safe repository of one model that can be missing, such as the profile of the user who is signed in.
 ///
-///     let profile = try SingleRepository(Profile(), storage: FileStorage(file: folder.appending(path: "profile.json")))
-///     try profile.update { copy in copy.name = "Ada" }
+///     public final class ProfileRepository: SingleRepository<ProfileModel>, @unchecked Sendable {
+///       public init() { super.init(storage: InMemoryStorageWithFilePersistence().toAny()) }
+///     }
 ///
-/// `Model` should be a struct; it needs to be `Codable` only if it is stored in a file. **Guarantees:**
-/// - A read never waits for a change, a validator or the disk, and returns a complete value, never a partial change.
-/// - Changes are serialized; each one starts from the result of the one before it, so that no change is lost.
-/// - A change that is rejected, or whose closure throws, changes nothing in memory or on disk.
-/// - The storage determines when a commit is durable and how a full disk is handled: see ``InMemoryStorage``,
-///   ``FileStorage`` and ``InMemoryStorageWithFilePersistence``.
+///     try profile.put(ProfileModel(name: "Ada"))
+///     try profile.update { copy in copy.name = "Ada Lovelace" }
+///     print(profile.value?.name ?? "signed out")
 ///
-/// Only one repository at a time can use a file.
-public final class SingleRepository<Model: Sendable>: Sendable {
-  private let core: RepositoryCore<Model>
-  private let storage: any RepositoryStorage<Model>
+/// All guarantees of ``ValueRepository`` hold; it holds a value that is always there.
+open class SingleRepository<Model: Sendable>: @unchecked Sendable {
+  // Invariant: both properties are constant and `Sendable`. Only because the class is open, the compiler can't check it.
+  private let core: RepositoryCore<Model?>
+  private let storage: any RepositoryStorage<Model?>
 
-  /// Loads the value from `storage`, or starts with `initial` if there is none.
+  /// Loads the model from `storage`, or starts without one.
   ///
-  /// The validators do not check the loaded value: rules can have become stricter since it was stored, and the app has
-  /// to start. Call ``validateUserData()`` to check it.
-  /// - Throws: ``RepositoryError/Code/unreadable`` if a file exists and can't be read (never because it is corrupt, or
-  ///   of an older or newer schema). The file is unchanged; try again later.
-  public init(
-    _ initial: Model, storage: some RepositoryStorage<Model>, validators: [Validator<Model>] = []
-  ) throws(RepositoryError) {
-    let value = try storage.load { _ in } ?? initial
+  /// The validators do not check the loaded model; call ``validateUserData()`` to check it.
+  /// - Parameters:
+  ///   - storage: where the model is stored.
+  ///   - validators: check every model that is committed.
+  public init(storage: some RepositoryStorage<Model?>, validators: [Validator<Model>] = []) {
     self.storage = storage
-    core = RepositoryCore(value, validators: validators) { value throws(RepositoryError) in
-      try storage.save(value)
-    }
+    core = RepositoryCore(
+      placeholder: nil, validators: validators.map { .ifPresent($0) },
+      load: { () throws(RepositoryError) in try storage.load { _ in } ?? nil },
+      save: { (model) throws(RepositoryError) in try storage.save(model) })
   }
 
-  /// Starts with `initial` and keeps the value in memory only; `Model` does not need to be `Codable`.
-  public init(
-    _ initial: Model, storage: InMemoryStorage<Model> = InMemoryStorage(), validators: [Validator<Model>] = []
-  ) {
-    self.storage = storage
-    core = RepositoryCore(initial, validators: validators) { _ in }
+  /// Starts without a model and keeps it in memory only; `Model` does not need to be `Codable`.
+  public convenience init(validators: [Validator<Model>] = []) {
+    self.init(storage: InMemoryStorage(), validators: validators)
   }
 
-  /// The last committed value.
-  public var value: Model { core.value }
+  /// Reads the stored model, if that was not possible before.
+  /// - Throws: ``RepositoryError/Code/unreadable``, as described for ``ValueRepository/load()``.
+  public func load() throws(RepositoryError) { try core.load() }
 
-  /// The current value, and the value after each later commit, until the repository is deinitialized.
-  ///
-  /// Each access creates an independent sequence for one loop. The sequence buffers only the newest value: a slow
-  /// observer misses intermediate values, but always receives the latest one. Values arrive in commit order; rejected
-  /// values never do. A commit that changes nothing is delivered as well.
-  public var values: AsyncStream<Model> { core.values { $0 } }
+  // MARK: - Reading
 
-  /// Changes a copy of the value; if no validator rejects it, the copy replaces the value. If this method throws,
+  /// The last committed model; `nil` if there is none.
+  public var value: Model? { core.value }
+
+  /// The model now, and again after each commit; ``ValueRepository/values`` describes the guarantees.
+  public var values: AsyncStream<Model?> { core.values { $0 } }
+
+  // MARK: - Changing
+
+  /// Stores a model, and replaces the one that is there.
+  /// - Throws: ``ValidationError`` if a validator rejects the model; ``RepositoryError`` if the storage can't save it, or
+  ///   if the call is inside an update. Nothing has changed then.
+  public func put(_ model: Model, action: String = #function) throws {
+    try commit(action) { $0 = model }
+  }
+
+  /// Changes a copy of the model; if no validator rejects it, the copy replaces the model. If this method throws,
   /// nothing has changed.
   ///
-  /// The closure can read this repository, and gets the old value, but must not update it.
+  /// The closure can read this repository, and gets the old model, but must not update it.
   /// - Parameters:
   ///   - action: names the operation in errors; the calling function's name by default.
   ///   - change: changes the copy. If it throws, the copy is discarded and the error is rethrown.
-  /// - Throws: ``ValidationError`` if a validator rejects the change; ``RepositoryError`` if the storage can't save it,
-  ///   or if the call is inside another update; any error of `change`.
+  /// - Throws: ``RepositoryError/Code/notFound`` if there is no model; otherwise the errors of ``put(_:action:)``, and
+  ///   any error of `change`.
   @discardableResult
   public func update<Result>(
     _ action: String = #function, _ change: (inout Model) throws -> Result
   ) throws -> Result {
+    try commit(action) { model in
+      guard var copy = model else { throw RepositoryError(.notFound, "the repository has no model") }
+      let result = try change(&copy)
+      model = copy
+      return result
+    }
+  }
+
+  /// Removes the model.
+  /// - Returns: the removed model; `nil` if there was none, which is not an error.
+  @discardableResult
+  public func remove(action: String = #function) throws -> Model? {
+    try commit(action) { model in
+      defer { model = nil }
+      return model
+    }
+  }
+
+  private func commit<Result>(
+    _ action: String, _ change: (inout Model?) throws -> Result
+  ) throws -> Result {
     try core.update(action, change) { reportData(of: $0) }
   }
 
-  /// Adds a validator that checks every later change.
-  public func register(_ validator: Validator<Model>) { core.register(validator) }
+  // MARK: - Validation
 
-  /// Returns the validators' problems with the current value; empty if it is valid.
-  public func validateUserData() -> [ValidationProblem] { validateUserData(value) }
+  /// Adds a validator that checks every model that is committed later.
+  public func register(_ validator: Validator<Model>) { core.register(.ifPresent(validator)) }
+
+  /// Returns the validators' problems with the current model; empty if it is valid, or if there is none.
+  public func validateUserData() -> [ValidationProblem] { core.validation(of: core.value).problems }
 
   /// Returns the validators' problems with `candidate`, for a form that checks its input before it saves.
   public func validateUserData(_ candidate: Model) -> [ValidationProblem] {
     core.validation(of: candidate).problems
   }
 
-  /// Returns the value for a bug report: JSON if `Model` is `Encodable`, otherwise a description of all its properties.
+  // MARK: -
+
+  /// Returns the model for a bug report: JSON if `Model` is `Encodable`, otherwise a description of all its properties.
   public func makeSnapshot() -> Data { reportData(of: value) }
 
   /// Waits until the storage has stored every earlier commit.
-  /// - Throws: ``RepositoryError`` if that is not possible now. The value stays in memory, and the storage tries again.
+  /// - Throws: ``RepositoryError`` if that is not possible now. The model stays in memory, and the storage tries again.
   public func flush() async throws(RepositoryError) { try await storage.flush() }
 }

@@ -36,7 +36,7 @@ struct AttachmentTests {
     var app = app
     app.configuration.redaction = .usualSecrets
     let snapshots = app.launch()
-    let profile = SingleRepository(Profile())
+    let profile = ValueRepository(Profile())
     // example: Repository begin
     snapshots.attach(name: "profile.json", data: profile.makeSnapshot())
     // example: Repository end

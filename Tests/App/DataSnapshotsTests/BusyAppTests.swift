@@ -107,10 +107,10 @@ import Testing
     let bundles = try bundles()
     try await mode.activate(bundle: bundles[0])
     let ledgerFile = app.temporary.file("ledger.json")
-    let ledger = try SingleRepository(
+    let ledger = ValueRepository(
       Ledger(), storage: InMemoryStorageWithFilePersistence(file: ledgerFile), validators: [Ledger.rules])
     let entriesFile = app.temporary.file("entries.json")
-    let entries = try CollectionRepository<Entry>(storage: FileStorage(file: entriesFile))
+    let entries = CollectionRepository<Entry>(storage: FileStorage(file: entriesFile))
     try entries.insert(contentsOf: (0..<4).map { Entry(id: $0) })
     let (tally, temporary) = (Tally(), app.temporary)
 
@@ -194,9 +194,9 @@ import Testing
     #expect(made > 0 && refused > 0)
     #expect(ledger.value == Ledger(left: made, right: made))
     try await ledger.flush()
-    #expect(try SingleRepository(Ledger(), storage: FileStorage(file: ledgerFile)).value == ledger.value)
+    #expect(ValueRepository(Ledger(), storage: FileStorage(file: ledgerFile)).value == ledger.value)
     #expect(entries.all.map(\.changes).reduce(0, +) == made + refused)
-    #expect(try CollectionRepository<Entry>(storage: FileStorage(file: entriesFile)).all == entries.all)
+    #expect(CollectionRepository<Entry>(storage: FileStorage(file: entriesFile)).all == entries.all)
     #expect(app.events.all.isEmpty)
   }
 }

@@ -49,7 +49,7 @@ private struct Note: Codable, Equatable, Identifiable {
     // example: Single begin
     let file = support.appending(path: "Repositories/settings.json")
     try adopt(old, as: file)
-    let settings = try SingleRepository(
+    let settings = ValueRepository(
       Settings(),
       storage: FileStorage(
         file: file,
@@ -88,7 +88,7 @@ private struct Note: Codable, Equatable, Identifiable {
           })
       }
     ]
-    let notes = try CollectionRepository<Note>(storage: FileStorage(file: file, migrations: migrations))
+    let notes = CollectionRepository<Note>(storage: FileStorage(file: file, migrations: migrations))
     // example: Collection end
     #expect(notes.all == [Note(id: "a", text: "one"), Note(id: "b", text: "two")])
   }
@@ -99,7 +99,7 @@ private struct Note: Codable, Equatable, Identifiable {
     let file = temporary.file("support/Repositories/settings.json")
     try adopt(old, as: file)
     let storage = FileStorage<Settings>(file: file)
-    let settings = try SingleRepository(Settings(), storage: storage)
+    let settings = ValueRepository(Settings(), storage: storage)
     #expect(settings.value == Settings())
     #expect(storage.setAside.contains { $0.lastPathComponent == "settings.json.corrupt-1" })
     try adopt(old, as: file)

@@ -79,8 +79,8 @@ import Testing
   @Test func `a collection is loaded at the next launch, in its order`() throws {
     let folder = try TemporaryFolder()
     let storage = { FileStorage<[Trip]>(file: folder.file("trips.json")) }
-    let first = try CollectionRepository(storage: storage())
+    let first = CollectionRepository(storage: storage())
     try first.insert(Trip(id: 9, name: "c"), Trip(id: 2, name: "a"))
-    #expect(try CollectionRepository(storage: storage()).all == first.all)
+    #expect(CollectionRepository(storage: storage()).all == first.all)
   }
 }

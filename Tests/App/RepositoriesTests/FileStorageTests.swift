@@ -14,8 +14,8 @@ import Testing
     file = folder.file("deep/trip.json")
   }
 
-  private func open() throws -> SingleRepository<Trip> {
-    try SingleRepository(
+  private func open() throws -> ValueRepository<Trip> {
+    ValueRepository(
       Trip(id: 0, name: "initial"), storage: FileStorage(file: file, disk: failing.disk, onEvent: log.record))
   }
 
@@ -73,10 +73,13 @@ import Testing
   @Test func `a file that can't be read now is neither replaced nor set aside`() throws {
     try open().update { $0.name = "locked" }
     failing.fault = .reading(EPERM)
-    let error = try #require(throws: RepositoryError.self) { try open() }
+    let repository = try open()
+    #expect(try #require(throws: RepositoryError.self) { try repository.load() }.code == .unreadable)
+    #expect(repository.value.name == "initial")
+    let error = try #require(throws: RepositoryError.self) { try repository.update { $0.name = "lost" } }
     #expect(error.code == .unreadable)
     failing.fault = nil
-    #expect(try open().value.name == "locked")
+    #expect(repository.value.name == "locked")
     #expect(try names == ["trip.json"])
   }
 
@@ -140,15 +143,15 @@ import Testing
   }
 
   @Test func `every number, date and byte is restored exactly`() throws {
-    let numbers = try SingleRepository(Numbers(double: []), storage: FileStorage(file: file))
+    let numbers = ValueRepository(Numbers(double: []), storage: FileStorage(file: file))
     try numbers.update { $0 = Numbers() }
-    #expect(try SingleRepository(Numbers(double: []), storage: FileStorage(file: file)).value == Numbers())
+    #expect(ValueRepository(Numbers(double: []), storage: FileStorage(file: file)).value == Numbers())
   }
 
   @Test func `an optional model that is nil is restored as nil`() throws {
-    let open = { try SingleRepository<Trip?>(Trip(id: 1, name: "x"), storage: FileStorage(file: file)) }
+    let open = { ValueRepository<Trip?>(Trip(id: 1, name: "x"), storage: FileStorage(file: file)) }
     try open().update { $0 = nil }
-    #expect(try open().value == nil)
+    #expect(open().value == nil)
   }
 
   struct Stubborn: Codable, Sendable, Equatable {
@@ -164,7 +167,7 @@ import Testing
   }
 
   @Test func `a commit of a value that can't be encoded fails`() throws {
-    let repository = try SingleRepository(Stubborn(), storage: FileStorage(file: file))
+    let repository = ValueRepository(Stubborn(), storage: FileStorage(file: file))
     let error = try #require(throws: RepositoryError.self) { try repository.update { $0.isStubborn = true } }
     #expect(error.code == .notEncodable)
     #expect(repository.value == Stubborn())

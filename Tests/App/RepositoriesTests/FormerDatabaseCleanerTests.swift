@@ -36,6 +36,35 @@ import Testing
     #expect(try left == ["Model.sqlite.txt", "a", "a/Model.sqlite", "user.json"])
   }
 
+  @Test(arguments: [true, false])
+  func `all files of a Realm database are removed, with their bytes`(isManagementFolder: Bool) throws {
+    try write(
+      "default.realm", "default.realm.lock", "default.realm.note", "default.realm.log_a",
+      "default.realm.log_b",
+      isManagementFolder
+        ? "default.realm.management/access_control.control.mx" : "default.realm.management",
+      "default.realm.backup", "default.realmx", "other.realm", "default.realm.log_c")
+    let cleaner = try FormerDatabaseCleaner(folder: folder.url, patterns: FormerDatabaseCleaner.realm())
+    let report = cleaner.clean()
+    #expect(report.removed.count == 6)
+    #expect(report.bytes == 10 + 20 + 30 + 40 + 50 + 60)
+    #expect(report.failures.isEmpty)
+    #expect(report.description.hasSuffix("210 bytes in total"))
+    #expect(try left == ["default.realm.backup", "default.realm.log_c", "default.realmx", "other.realm"])
+    #expect(cleaner.clean().bytes == 0)
+  }
+
+  @Test func `the pipes of a database are removed like its files`() throws {
+    try write("default.realm", "default.realm.management/access_control.control.mx")
+    for pipe in ["default.realm.note", "default.realm.management/access_control.pick_writer.cv"] {
+      try #require(mkfifo(folder.file(pipe).path, 0o600) == 0)
+    }
+    let cleaner = try FormerDatabaseCleaner(folder: folder.url, patterns: FormerDatabaseCleaner.realm())
+    let report = cleaner.clean()
+    #expect(report.removed.count == 4 && report.bytes == 30 && report.failures.isEmpty)
+    #expect(try left.isEmpty)
+  }
+
   @Test func `a second call finds nothing to remove`() throws {
     try write("x.realm", "x.realm.management/a")
     let cleaner = try FormerDatabaseCleaner(folder: folder.url, patterns: FormerDatabaseCleaner.realm("x"))

@@ -36,7 +36,7 @@ struct FullDiskTests {
   }
 
   @Test func `with file storage a commit without room fails, and the next one with room succeeds`() throws {
-    let repository = try SingleRepository(
+    let repository = ValueRepository(
       Trip(id: 0, name: Self.name(0)), storage: FileStorage(file: file, onEvent: log.record))
     try repository.update { $0.id = 1 }
     var outcomes: Set<Bool> = []
@@ -56,7 +56,7 @@ struct FullDiskTests {
   @Test func `with memory and file storage only memory changes until there is room`() async throws {
     let storage = InMemoryStorageWithFilePersistence<Trip>(
       file: file, retryInterval: .milliseconds(5), onEvent: log.record)
-    let repository = try SingleRepository(Trip(id: 0, name: ""), storage: storage)
+    let repository = ValueRepository(Trip(id: 0, name: ""), storage: storage)
     try repository.update { $0.name = Self.name(0) }
     try await repository.flush()
     try disk.fill()
@@ -76,7 +76,7 @@ struct FullDiskTests {
 
   @Test func `a collection works as well, from the first commit on`() async throws {
     try disk.fill()
-    let trips = try CollectionRepository<Trip>(
+    let trips = CollectionRepository<Trip>(
       storage: InMemoryStorageWithFilePersistence(
         file: file, retryInterval: .seconds(3600), onEvent: log.record))
     for id in 0..<100 { try trips.insert(Trip(id: id, name: "\(id)")) }
@@ -85,7 +85,7 @@ struct FullDiskTests {
     #expect(try Folder.entries(disk.url.path) == [])
     try disk.empty()
     try await trips.flush()
-    #expect(try CollectionRepository<Trip>(storage: FileStorage(file: file)).all == trips.all)
+    #expect(CollectionRepository<Trip>(storage: FileStorage(file: file)).all == trips.all)
     #expect(log.kinds == [.notSaved, .savedAgain])
   }
 
@@ -97,13 +97,14 @@ struct FullDiskTests {
     try disk.fill()
     let steps: [Migration] = [.rename("title", to: "name"), .add("dates", [])]
     let open = { (steps: [Migration]) in
-      try SingleRepository(
+      ValueRepository(
         Trip(id: 0, name: ""),
-        storage: FileStorage(file: file, migrations: Migrations(steps), onEvent: log.record))
+        storage: FileStorage(
+          file: file, migrations: Migrations(steps), onEvent: log.record, onRollback: { _ in .newer }))
     }
-    #expect(try open([steps[0]]).value.name == "older")
+    #expect(open([steps[0]]).value.name == "older")
     #expect(log.kinds == [.setAside, .cameBack, .migrated, .notSaved])
-    #expect(try open(steps).value.name == "newer")
+    #expect(open(steps).value.name == "newer")
     #expect(try String(contentsOf: file, encoding: .utf8) == newer)
   }
 
@@ -111,7 +112,7 @@ struct FullDiskTests {
     try Data("damage".utf8).write(to: file)
     try disk.fill()
     let storage = FileStorage<Trip>(file: file, onEvent: log.record)
-    #expect(try SingleRepository(Trip(id: 0, name: "new"), storage: storage).value.name == "new")
+    #expect(ValueRepository(Trip(id: 0, name: "new"), storage: storage).value.name == "new")
     #expect(log.kinds == [.corrupt])
     #expect(try Folder.entries(disk.url.path).filter { $0.hasSuffix(".staged") } == [])
     #expect(try String(contentsOf: disk.file("trip.json.corrupt-1"), encoding: .utf8) == "damage")

@@ -15,15 +15,15 @@ import Testing
     file = folder.file("trip.json")
   }
 
-  private func open(retryInterval: Duration = .seconds(3600)) throws -> SingleRepository<Trip> {
-    try SingleRepository(
+  private func open(retryInterval: Duration = .seconds(3600)) throws -> ValueRepository<Trip> {
+    ValueRepository(
       Trip(id: 0, name: "initial"),
       storage: InMemoryStorageWithFilePersistence(
         file: file, retryInterval: retryInterval, disk: failing.disk, onEvent: log.record))
   }
 
   private var stored: String {
-    get throws { try SingleRepository(Trip(id: 0, name: ""), storage: FileStorage(file: file)).value.name }
+    get throws { ValueRepository(Trip(id: 0, name: ""), storage: FileStorage(file: file)).value.name }
   }
 
   @Test func `the file is updated after a commit`() async throws {
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func `the last commit is written even after the repository is deinitialized`() async throws {
-    var repository: SingleRepository<Trip>? = try open(retryInterval: .milliseconds(5))
+    var repository: ValueRepository<Trip>? = try open(retryInterval: .milliseconds(5))
     failing.fault = .writing(ENOSPC)
     try repository?.update { $0.name = "orphan" }
     repository = nil
@@ -97,13 +97,13 @@ import Testing
 
   @Test func `a disk that was full from the start stops nothing`() async throws {
     failing.fault = .writing(ENOSPC)
-    let trips = try CollectionRepository<Trip>(
+    let trips = CollectionRepository<Trip>(
       storage: InMemoryStorageWithFilePersistence(file: file, disk: failing.disk, onEvent: log.record))
     for id in 0..<100 { try trips.insert(Trip(id: id, name: "\(id)")) }
     #expect(trips.count == 100)
     failing.fault = nil
     try await trips.flush()
-    #expect(try CollectionRepository<Trip>(storage: FileStorage(file: file)).count == 100)
+    #expect(CollectionRepository<Trip>(storage: FileStorage(file: file)).count == 100)
   }
 
   @Test func `a failed write does not replace a value committed in the meantime`() async throws {
@@ -127,7 +127,7 @@ import Testing
 
   @Test func `a terminating app can flush without a task`() throws {
     let storage = InMemoryStorageWithFilePersistence<Trip>(file: file)
-    let repository = try SingleRepository(Trip(id: 0, name: ""), storage: storage)
+    let repository = ValueRepository(Trip(id: 0, name: ""), storage: storage)
     try repository.update { $0.name = "last" }
     try storage.flush()
     #expect(try stored == "last")

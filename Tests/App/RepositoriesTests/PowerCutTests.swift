@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct PowerCutTests {
-  private func open(_ path: String) throws -> SingleRepository<Trip> {
-    try SingleRepository(
+  private func open(_ path: String) throws -> ValueRepository<Trip> {
+    ValueRepository(
       Trip(id: 0, name: "initial"), storage: FileStorage(file: URL(filePath: path + "/deep/down/trip.json")))
   }
 
@@ -37,7 +37,7 @@ import Testing
       Data(#"{"schemaVersion":1,"value":{"id":1,"name":"back","dates":[]}}"#.utf8),
       to: "trip.json.undecoded-1")
     let renames = RenameLog(folder.url.path)
-    let trip = try SingleRepository(Trip(id: 0, name: ""), storage: FileStorage(file: file))
+    let trip = ValueRepository(Trip(id: 0, name: ""), storage: FileStorage(file: file))
     #expect(trip.value.name == "back")
     #expect(
       renames.stop() == [

@@ -24,10 +24,10 @@ struct Booking: Codable, Sendable, Identifiable {
     let log = { @Sendable (event: RepositoryEvent) in events.record(event) }
 
     // example: Declare begin
-    let profile = try SingleRepository(
+    let profile = ValueRepository(
       Profile(), storage: FileStorage(file: support.appending(path: "profile.json")))
     let drafts = CollectionRepository<Booking>(storage: InMemoryStorage())
-    let bookings = try CollectionRepository<Booking>(
+    let bookings = CollectionRepository<Booking>(
       storage: InMemoryStorageWithFilePersistence(
         file: support.appending(path: "bookings.json"), onEvent: log),
       validators: [.each(.at("nights", \.nights, "date list has negative length") { $0 >= 0 })])
@@ -74,9 +74,19 @@ struct Booking: Codable, Sendable, Identifiable {
         if tree["email"] == "" { tree["email"] = nil }
       },
     ]
-    let migrated = try SingleRepository(Profile(), storage: FileStorage(file: file, migrations: migrations))
+    let migrated = ValueRepository(Profile(), storage: FileStorage(file: file, migrations: migrations))
     // example: Migrate end
     #expect(migrated.value.displayName == "Ada")
+
+    // example: Rollback begin
+    let kept = CollectionRepository<Booking>(
+      storage: FileStorage(file: support.appending(path: "kept.json")) { event in
+        log(event)
+      } onRollback: { conflict in
+        conflict.mergedByID()
+      })
+    // example: Rollback end
+    #expect(kept.count == 0)
 
     try temporary.write(Data(count: 4096), to: "support/Model.sqlite")
     // example: Clean begin
@@ -93,9 +103,16 @@ struct Booking: Codable, Sendable, Identifiable {
     #expect(events.all.isEmpty)
   }
 
-  @Test(arguments: ["Models", "Declare", "Use", "Validate", "Migrate", "Clean"])
+  @Test(arguments: ["Models", "Declare", "Use", "Validate", "Migrate", "Rollback", "Clean"])
   func `the article contains exactly these lines`(marker: String) throws {
     try DocumentedExample.check(
       article: "Sources/App/Repositories/Repositories.docc/Repositories.md", code: #filePath, marker: marker)
+  }
+
+  @Test func `the article contains exactly the declarations of the classes`() throws {
+    let tests = URL(filePath: #filePath).deletingLastPathComponent()
+    try DocumentedExample.check(
+      article: "Sources/App/Repositories/Repositories.docc/Repositories.md",
+      code: tests.appending(path: "ArticleDeclarations.swift").path, marker: "Classes")
   }
 }

@@ -1,130 +1,96 @@
 import Foundation
 import Repositories
+import TestSupport
 import Testing
 
 @Suite struct SingleRepositoryTests {
-  @Test func `a model in memory does not need Codable`() throws {
-    let session = SingleRepository(Session())
-    try session.update { copy in copy.user = "ada" }
-    #expect(session.value == Session(user: "ada"))
+  private let folder: TemporaryFolder
+  private let file: URL
+
+  init() throws {
+    folder = try TemporaryFolder()
+    file = folder.file("trip.json")
   }
 
-  @Test func `an update returns the result of its closure`() throws {
-    let session = SingleRepository(Session())
-    let count = try session.update { copy in
-      copy.count += 1
-      return copy.count
+  private func open(_ migrations: Migrations = []) -> SingleRepository<Trip> {
+    SingleRepository(storage: FileStorage(file: file, migrations: migrations), validators: [Trip.rules])
+  }
+
+  private func code(_ body: () throws -> Void) -> RepositoryError.Code? {
+    do { try body() } catch let error as RepositoryError { return error.code } catch {}
+    return nil
+  }
+
+  @Test func `a model is put, changed, removed, and loaded at the next launch`() throws {
+    let trip = open()
+    #expect(trip.value == nil)
+    try trip.put(Trip(id: 1, name: "Coast"))
+    #expect(open().value == Trip(id: 1, name: "Coast"))
+    let length = try trip.update { copy in
+      copy.name = "West coast"
+      return copy.name.count
     }
-    #expect(count == 1)
+    #expect(length == 10)
+    #expect(open().value?.name == "West coast")
+    #expect(try trip.remove()?.name == "West coast")
+    #expect(try trip.remove() == nil)
+    #expect(trip.value == nil && open().value == nil)
   }
 
-  @Test func `an error of the closure is rethrown, and its copy is discarded`() throws {
-    struct Cancelled: Error {}
-    let session = SingleRepository(Session())
-    #expect(throws: Cancelled.self) {
-      try session.update { copy in
-        copy.user = "half"
-        throw Cancelled()
-      }
-    }
-    #expect(session.value == Session())
+  @Test func `without a model there is nothing to change`() throws {
+    let trip = open()
+    #expect(code { try trip.update { $0.name = "x" } } == .notFound)
+    #expect(trip.validateUserData().isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: file.path))
   }
 
-  @Test func `an update inside an update is rejected, and a read inside returns the old value`() throws {
-    let session = SingleRepository(Session(user: "ada"))
-    let code = try session.update { copy -> RepositoryError.Code? in
-      copy.user = "bob"
-      #expect(session.value.user == "ada")
-      do { try session.update { $0.user = "lost" } } catch let error as RepositoryError { return error.code }
-      return nil
-    }
-    #expect(code == .nestedUpdate)
-    #expect(session.value.user == "bob")
-    try session.update { $0.user = "cleo" }
-    #expect(session.value.user == "cleo")
+  @Test func `a rejected model changes nothing, and its error has the words of the rule`() throws {
+    let trip = open()
+    let error = try #require(throws: ValidationError.self) { try trip.put(Trip(id: 1, name: "")) }
+    #expect(error.description.hasSuffix("was refused: name: is empty"))
+    #expect(trip.value == nil)
+    try trip.put(Trip(id: 1, name: "Coast"))
+    #expect(throws: ValidationError.self) { try trip.update { $0.name = "" } }
+    #expect(open().value?.name == "Coast")
+    trip.register(.at("id", \.id, "is too large") { $0 < 10 })
+    #expect(throws: ValidationError.self) { try trip.update { $0.id = 10 } }
+    #expect(trip.validateUserData(Trip(id: 10, name: "")).count == 2)
+    // No rule applies to a model that is removed.
+    try trip.remove()
   }
 
-  @Test func `concurrent updates of many threads are not lost`() async throws {
-    let session = SingleRepository(Session())
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for _ in 0..<8 {
-        group.addTask {
-          for _ in 0..<250 {
-            try session.update { $0.count += 1 }
-            _ = session.value
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(session.value.count == 2000)
+  @Test func `an observer gets models, and nil when there is none`() async throws {
+    let trip = SingleRepository<Trip>()
+    var values = trip.values.makeAsyncIterator()
+    #expect(await values.next() == .some(nil))
+    try trip.put(Trip(id: 1, name: "Coast"))
+    #expect(await values.next()??.name == "Coast")
+    try trip.remove()
+    #expect(await values.next() == .some(nil))
   }
 
-  // MARK: - Observation
-
-  @Test func `an observer gets the current value, then each change for which it waits`() async throws {
-    let session = SingleRepository(Session())
-    var values = session.values.makeAsyncIterator()
-    #expect(await values.next()?.count == 0)
-    try session.update { $0.count = 1 }
-    #expect(await values.next()?.count == 1)
-    try session.update { $0.count = 2 }
-    #expect(await values.next()?.count == 2)
+  @Test func `no model needs no migration`() throws {
+    let trip = open()
+    try trip.put(Trip(id: 1, name: "Coast"))
+    try trip.remove()
+    let next = open([.rename("title", to: "name"), .step("id") { tree in tree["id"] = 1 }, .add("dates", [])])
+    #expect(next.value == nil)
+    #expect(try String(contentsOf: file, encoding: .utf8) == #"{"schemaVersion":4,"value":null}"#)
+    #expect(FileStorage<Trip>(file: file).setAside.isEmpty)
   }
 
-  @Test func `a slow observer misses intermediate values and gets the newest`() async throws {
-    let session = SingleRepository(Session())
-    var values = session.values.makeAsyncIterator()
-    for count in 1...1000 { try session.update { $0.count = count } }
-    #expect(await values.next()?.count == 1000)
+  @Test func `a file of a value that is always there is opened, and the reverse`() throws {
+    try ValueRepository(Trip(id: 0, name: "x"), storage: FileStorage(file: file)).update { $0.name = "Coast" }
+    let trip = open()
+    #expect(trip.value?.name == "Coast")
+    try trip.update { $0.name = "Lakes" }
+    #expect(ValueRepository(Trip(id: 0, name: "x"), storage: FileStorage(file: file)).value.name == "Lakes")
   }
 
-  @Test func `observers receive no rejected values, and all values in order`() async throws {
-    let session = SingleRepository(
-      Session(), validators: [Validator("is odd") { $0.count.isMultiple(of: 2) }])
-    let seen = session.values
-    let observer = Task {
-      var counts: [Int] = []
-      for await value in seen {
-        counts.append(value.count)
-        if value.count == 2000 { break }
-      }
-      return counts
-    }
-    for count in 1...2000 { do { try session.update { $0.count = count } } catch is ValidationError {} }
-    let counts = await observer.value
-    #expect(counts.allSatisfy { $0.isMultiple(of: 2) })
-    #expect(counts == counts.sorted())
-    #expect(counts.last == 2000)
-  }
-
-  @Test func `an observation ends when its repository is deinitialized`() async throws {
-    var session: SingleRepository<Session>? = SingleRepository(Session())
-    let values = try #require(session?.values)
-    session = nil
-    var count = 0
-    for await _ in values { count += 1 }
-    #expect(count == 1)
-  }
-
-  @Test func `a cancelled observation ends, and others continue`() async throws {
-    let session = SingleRepository(Session())
-    let values = session.values
-    let observer = Task { for await _ in values {} }
-    observer.cancel()
-    await observer.value
-    var others = session.values.makeAsyncIterator()
-    _ = await others.next()
-    try session.update { $0.count = 7 }
-    #expect(await others.next()?.count == 7)
-  }
-
-  // MARK: - Bug reports
-
-  @Test func `a snapshot is JSON if the model can be encoded, and otherwise a description`() throws {
-    let trip = SingleRepository(Trip(id: 7, name: "Coast"))
-    #expect(try JSONDecoder().decode(Trip.self, from: trip.makeSnapshot()) == Trip(id: 7, name: "Coast"))
-    let session = SingleRepository(Session(user: "ada"))
-    #expect(String(decoding: session.makeSnapshot(), as: UTF8.self).contains("ada"))
+  @Test func `a snapshot is JSON, also without a model`() throws {
+    let trip = open()
+    #expect(String(decoding: trip.makeSnapshot(), as: UTF8.self) == "null")
+    try trip.put(Trip(id: 7, name: "Coast"))
+    #expect(try JSONDecoder().decode(Trip.self, from: trip.makeSnapshot()) == trip.value)
   }
 }

@@ -36,7 +36,7 @@ import Testing
   private func open<Note: Codable & Identifiable & Sendable>(
     _ kind: Kind = .file, _: Note.Type = Note2.self, _ migrations: Migrations = []
   ) throws -> CollectionRepository<Note> where Note.ID: Sendable {
-    try CollectionRepository(storage: storage(kind, migrations))
+    CollectionRepository(storage: storage(kind, migrations))
   }
 
   private var text: String { get throws { try String(contentsOf: file, encoding: .utf8) } }
@@ -99,8 +99,8 @@ import Testing
     async throws
   {
     func open<Book: Codable & Sendable>(_ initial: Book, _ migrations: Migrations = []) throws
-      -> SingleRepository<Book>
-    { try SingleRepository(initial, storage: storage(kind, migrations)) }
+      -> ValueRepository<Book>
+    { ValueRepository(initial, storage: storage(kind, migrations)) }
     let mend: Migrations = [.at("notes", .each(Self.rename))]
 
     let first = try open(Book1())
@@ -135,8 +135,8 @@ import Testing
 
   @Test func `of several files that could not be decoded, the first one returns`() throws {
     func open<Note: Codable & Sendable>(_ initial: Note, _ migrations: Migrations = []) throws
-      -> SingleRepository<Note>
-    { try SingleRepository(initial, storage: storage(.file, migrations)) }
+      -> ValueRepository<Note>
+    { ValueRepository(initial, storage: storage(.file, migrations)) }
     struct Note3: Codable, Equatable { var id: Int, headline: String }
     try open(Note1(id: 0, name: "")).update { $0.name = "one" }
     try open(Note2(id: 0, title: "")).update { $0.title = "two" }
@@ -158,7 +158,7 @@ import Testing
 
   @Test func `a file is kept for a newer app, also if it could not be decoded`() throws {
     try folder.write(Data(#"{"schemaVersion":2,"value":"newer"}"#.utf8), to: "notes.json.undecoded-1")
-    let note = try SingleRepository(Note1(id: 0, name: ""), storage: storage(.file, []))
+    let note = ValueRepository(Note1(id: 0, name: ""), storage: storage(.file, []))
     #expect(note.value.id == 0)
     #expect(try names == ["notes.json.undecoded-1"])
   }
@@ -243,7 +243,7 @@ import Testing
 
   @Test func `a change that is refused removes no element`() throws {
     try write(#"{"id":1,"name":"a"},{"id":2,"title":"b"}"#)
-    let notes = try CollectionRepository<Note2>(
+    let notes = CollectionRepository<Note2>(
       storage: storage(.file, []), validators: [Validator("is empty") { !$0.isEmpty }])
     #expect(throws: ValidationError.self) { try notes.removeAll() }
     try notes.update(2) { $0.title = "changed" }

@@ -74,7 +74,7 @@ private struct SeededGenerator: RandomNumberGenerator {
     let folder = try TemporaryFolder()
     let file = folder.file("trips.json")
     let failing = FailingDisk()
-    let trips = try CollectionRepository<Trip>(
+    let trips = CollectionRepository<Trip>(
       storage: FileStorage(file: file, disk: failing.disk), validators: [.each(Trip.rules)])
     var model = [Trip(id: 0, name: "first")]
     try trips.insert(model[0])
@@ -91,7 +91,7 @@ private struct SeededGenerator: RandomNumberGenerator {
       }
       #expect(trips.all == model)
       for trip in model { #expect(trips.find(trip.id) == trip) }
-      let stored = try CollectionRepository<Trip>(storage: FileStorage(file: file)).all
+      let stored = CollectionRepository<Trip>(storage: FileStorage(file: file)).all
       #expect(stored == model)
     }
   }

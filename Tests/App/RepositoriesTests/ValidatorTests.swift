@@ -12,7 +12,7 @@ import Testing
   private func refusal<Model: Sendable>(
     of value: Model, _ initial: Model, _ validators: Validator<Model>...
   ) throws -> ValidationError {
-    let repository = SingleRepository(initial, validators: validators)
+    let repository = ValueRepository(initial, validators: validators)
     return try #require(throws: ValidationError.self) { try repository.update("test") { $0 = value } }
   }
 
@@ -34,7 +34,7 @@ import Testing
         validation.fail(name)
       }
     }
-    let repository = SingleRepository([Trip](), validators: [.each(rule("a"), .all(rule("b"), rule("c")))])
+    let repository = ValueRepository([Trip](), validators: [.each(rule("a"), .all(rule("b"), rule("c")))])
     repository.register(.each(rule("d")))
     #expect(throws: ValidationError.self) {
       try repository.update { $0 = [Trip(id: 1, name: ""), Trip(id: 2, name: "")] }
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `the error contains the action's name, by default the calling function's`() throws {
-    let repository = SingleRepository(Session(), validators: [Validator("no user") { $0.user != nil }])
+    let repository = ValueRepository(Session(), validators: [Validator("no user") { $0.user != nil }])
     func signOut() throws { try repository.update { $0.count = 1 } }
     #expect(try #require(throws: ValidationError.self) { try signOut() }.action == "signOut()")
     let error = try #require(throws: ValidationError.self) {
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test func `a form can validate before it saves`() throws {
-    let repository = SingleRepository(bad, validators: [Trip.rules])
+    let repository = ValueRepository(bad, validators: [Trip.rules])
     #expect(repository.validateUserData().count == 3)
     #expect(repository.validateUserData(Trip(id: 1, name: "fine")).isEmpty)
     try repository.update { $0 = Trip(id: 1, name: "fine") }
@@ -102,7 +102,7 @@ import Testing
   @Test func `a rejected change reaches neither memory nor disk nor observers`() async throws {
     let folder = try TemporaryFolder()
     let file = folder.file("trip.json")
-    let repository = try SingleRepository(
+    let repository = ValueRepository(
       Trip(id: 0, name: "x"), storage: FileStorage(file: file), validators: [Trip.rules])
     try repository.update { $0.name = "kept" }
     let before = try Data(contentsOf: file)

@@ -1,10 +1,9 @@
-import Foundation
 import SystemIO
 
 /// Finds the files and folders that match patterns. It follows no links below its root.
 struct FileSearch {
   let root: String
-  /// The regular files found: path to length in bytes.
+  /// The files and pipes found: path to length in bytes.
   private(set) var files: [String: Int64] = [:]
   /// The folders that patterns match, and all their subfolders.
   private(set) var folders: Set<String> = []
@@ -38,10 +37,13 @@ struct FileSearch {
   }
 
   private mutating func takeFile(_ path: String) {
-    guard Folder.isRegularFile(absolute(path)) else { return }
     do {
-      let size = try FileManager.default.attributesOfItem(atPath: absolute(path))[.size] as? NSNumber
-      files[path] = size?.int64Value ?? 0
+      switch try Folder.kind(of: absolute(path)) {
+      case .file: files[path] = try Folder.size(of: absolute(path))
+      // A pipe, as databases use to notify processes.
+      case .other: files[path] = 0
+      case .folder, .link, nil: break
+      }
     } catch {
       failures[path] = "\(error)"
     }

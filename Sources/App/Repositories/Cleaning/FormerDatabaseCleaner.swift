@@ -7,7 +7,7 @@ import SystemIO
 ///       folder: .applicationSupportDirectory, patterns: FormerDatabaseCleaner.coreData("Model"))
 ///     print(cleaner.clean())
 ///
-/// **Guarantees:** the cleaner removes only regular files below the folder whose paths match a pattern, and the empty
+/// **Guarantees:** the cleaner removes only files and pipes below the folder whose paths match a pattern, and the empty
 /// folders that a pattern names. It neither follows nor removes links. If an item can't be removed, the cleaner reports
 /// it and continues. It is safe to run the cleaner again.
 public struct FormerDatabaseCleaner: Sendable {
@@ -75,9 +75,12 @@ public struct FormerDatabaseCleaner: Sendable {
     sqlite("\(name).sqlite") + sqlite("\(name).store") + [".\(name)_SUPPORT/"]
   }
 
-  /// The files of a Realm database: `<name>.realm` and its auxiliary files.
+  /// The files of a Realm database: `<name>.realm`, its lock, its pipe for notifications (`note`), the commit logs of
+  /// early versions (`log`, `log_a`, `log_b`), and `management`, which is a file or a folder.
   public static func realm(_ name: String = "default") -> [String] {
-    ["\(name).realm", "\(name).realm.lock", "\(name).realm.note", "\(name).realm.management/"]
+    let file = "\(name).realm"
+    let auxiliary = ["lock", "note", "log", "log_a", "log_b", "management", "management/"]
+    return [file] + auxiliary.map { "\(file).\($0)" }
   }
 
   /// Returns the files that ``clean()`` would remove, and removes nothing.

@@ -16,9 +16,9 @@
 /// When a storage opens its file, it compares the schema versions:
 /// - **Older:** all steps from the file's version on are applied in memory, in order; then the file is replaced
 ///   atomically. After a crash at any point, the file has the old or the new contents.
-/// - **Newer** (the app was rolled back): the file is renamed to `….version-N`. The app continues with the newest file
-///   that was set aside and that it can read, or starts empty. After the next upgrade that file is moved back, and the
-///   older app's file is set aside instead. No data is lost.
+/// - **Newer** (the app was rolled back): the file is renamed to `….version-N`. The app continues with a file that was
+///   set aside and that it can read, or starts empty. After the next upgrade, the file is moved back if the older app has
+///   written nothing; otherwise the storage decides between the two values: see ``RollbackConflict``. Both are kept.
 /// - **Not decodable**, because a migration is missing or throws: the file is renamed to `….undecoded-N`, a second file
 ///   contains the reason, and the app continues as if no file existed. Every later version tries it again. When one can
 ///   decode the file, it is moved back, and the file that was used since then is set aside as `….version-N`. The

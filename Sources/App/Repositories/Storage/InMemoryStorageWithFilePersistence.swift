@@ -23,31 +23,41 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
     var isRetryScheduled = false
   }
 
-  private let file: StoredFile<Value>
+  /// The JSON file.
+  public let file: URL
+  private let stored: StoredFile<Value>
   private let retryInterval: Duration
   private let queue = DispatchQueue(label: "data-snapshots.repository", qos: .utility)
   private let waiting = Lock(Waiting())
 
   /// Creates a storage in memory and in `file`. The file's folder is created when the first value is written.
   /// - Parameters:
-  ///   - file: the JSON file. Related files in the same folder have this file's name, a dot and a suffix as their
-  ///     names.
+  ///   - file: the JSON file; by default one in Application Support that is named after `Value`: see
+  ///     ``RepositoryFile``. Related files in the same folder have this file's name, a dot and a suffix as their names.
   ///   - migrations: the migrations from every older schema to that of `Value`.
   ///   - retryInterval: the delay before a failed write is retried.
   ///   - onEvent: called on any thread with events that the app should know about.
+  ///   - onRollback: decides after a roll-back between what the older and what the newer app wrote; by default the
+  ///     newest write. It must not use the repository.
   public convenience init(
-    file: URL, migrations: Migrations = [], retryInterval: Duration = .seconds(10),
-    onEvent: @escaping @Sendable (RepositoryEvent) -> Void = { _ in }
+    file: URL? = nil, migrations: Migrations = [], retryInterval: Duration = .seconds(10),
+    onEvent: @escaping @Sendable (RepositoryEvent) -> Void = { _ in },
+    onRollback: @escaping RollbackConflict<Value>.Decision = { $0.newestWrite }
   ) {
     self.init(
-      file: file, migrations: migrations, retryInterval: retryInterval, disk: .real, onEvent: onEvent)
+      file: file, migrations: migrations, retryInterval: retryInterval,
+      disk: file == nil ? RepositoryFile.disk(for: Value.self) : .real, onEvent: onEvent,
+      onRollback: onRollback)
   }
 
   package init(
-    file: URL, migrations: Migrations = [], retryInterval: Duration = .seconds(10), disk: Disk,
-    onEvent: @escaping @Sendable (RepositoryEvent) -> Void = { _ in }
+    file: URL?, migrations: Migrations = [], retryInterval: Duration = .seconds(10),
+    disk: Disk, onEvent: @escaping @Sendable (RepositoryEvent) -> Void = { _ in },
+    onRollback: @escaping RollbackConflict<Value>.Decision = { $0.newestWrite }
   ) {
-    self.file = StoredFile(path: file.path, migrations: migrations, disk: disk, onEvent: onEvent)
+    let file = file ?? RepositoryFile.folder.appending(path: RepositoryFile.name(for: Value.self))
+    self.file = file
+    stored = StoredFile(file, migrations: migrations, disk: disk, onEvent: onEvent, onRollback: onRollback)
     self.retryInterval = retryInterval
   }
 
@@ -68,7 +78,7 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
   private func load(
     elementwise: Bool, _ check: (Value) throws -> Void
   ) throws(RepositoryError) -> StoredFile<Value>.Contents? {
-    guard let loaded = try file.load(elementwise: elementwise, check) else { return nil }
+    guard let loaded = try stored.load(elementwise: elementwise, check) else { return nil }
     if loaded.isChanged { save(loaded.contents.value, undecoded: loaded.contents.undecoded) }
     return loaded.contents
   }
@@ -101,7 +111,7 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
   public func flush() throws(RepositoryError) { try queue.sync { writeWaiting() }.get() }
 
   /// The files that were set aside in the same folder, including files with the reasons.
-  public var setAside: [URL] { file.setAside }
+  public var setAside: [URL] { stored.setAside }
 
   /// Must run on ``queue``.
   @discardableResult
@@ -113,7 +123,7 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
     }
     guard let contents else { return .success(()) }
     do throws(RepositoryError) {
-      try file.write(contents)
+      try stored.write(contents)
       return .success(())
     } catch {
       keep(contents, isWorthRetrying: error.code != .notEncodable)

@@ -1,9 +1,9 @@
 /// The place where a repository stores its value.
 ///
-/// The repository calls ``load(_:)`` once, and then ``save(_:)`` for each commit, one call at a time. A
+/// The repository calls ``load(_:)`` until it does not throw, and then ``save(_:)`` for each commit, one call at a time. A
 /// ``CollectionRepository`` calls ``load(undecoded:_:)`` and ``save(_:undecoded:)`` instead; by default they do the same.
 public protocol RepositoryStorage<Value>: Sendable {
-  /// The stored value: a model, or an array of models.
+  /// The stored value: a model, an optional model, or an array of models.
   associatedtype Value: Sendable
 
   /// Loads the stored value, or returns `nil` if there is none.
@@ -44,6 +44,40 @@ extension RepositoryStorage {
 
   /// Returns immediately; for storages without asynchronous writes.
   public func flush() async throws(RepositoryError) {}
+
+  /// Returns this storage as a type that names only its value, for properties and parameters.
+  public func toAny() -> AnyRepositoryStorage<Value> { AnyRepositoryStorage(self) }
+}
+
+/// A storage of any type, with its guarantees; see ``RepositoryStorage/toAny()``.
+public struct AnyRepositoryStorage<Value: Sendable>: RepositoryStorage {
+  private let storage: any RepositoryStorage<Value>
+
+  /// Wraps a storage.
+  public init(_ storage: some RepositoryStorage<Value>) { self.storage = storage }
+
+  /// Loads from the wrapped storage.
+  public func load(_ check: (Value) throws -> Void) throws(RepositoryError) -> Value? {
+    try storage.load(check)
+  }
+
+  /// Saves in the wrapped storage.
+  public func save(_ value: Value) throws(RepositoryError) { try storage.save(value) }
+
+  /// Loads from the wrapped storage.
+  public func load(
+    undecoded: inout [UndecodedElement], _ check: (Value) throws -> Void
+  ) throws(RepositoryError) -> Value? {
+    try storage.load(undecoded: &undecoded, check)
+  }
+
+  /// Saves in the wrapped storage.
+  public func save(_ value: Value, undecoded: [UndecodedElement]) throws(RepositoryError) {
+    try storage.save(value, undecoded: undecoded)
+  }
+
+  /// Waits for the wrapped storage.
+  public func flush() async throws(RepositoryError) { try await storage.flush() }
 }
 
 /// Stores nothing; the value exists only in the repository's memory. `Value` does not need to be `Codable`.

@@ -3,7 +3,7 @@ import SystemIO
 
 /// Files that can't be used are renamed, not deleted:
 ///
-///     trips.json.version-4          a file of schema 4, for an app that supports it
+///     trips.json.version-4          a file of schema 4, for an app that supports it, or that decided against it
 ///     trips.json.undecoded-1        a file that this app can't decode, for a version of the app that can
 ///     trips.json.corrupt-1          a corrupt file
 ///     trips.json.corrupt-1.reason   the reason why it counts as corrupt; also of a file that can't be decoded
@@ -43,9 +43,12 @@ extension StoredFile {
     }
   }
 
+  /// The name of a file of another version that was set aside.
+  func aside(_ version: Int) -> String { "\(path).version-\(version)" }
+
   /// Renames the file to `….version-N`. If that name exists, the existing file is older; it is kept as a corrupt file.
   func setAside(_ version: Int, _ reason: String) throws(RepositoryError) {
-    let aside = "\(path).version-\(version)"
+    let aside = aside(version)
     if try exists(aside) {
       try keep(aside, as: .corrupt, "a newer file of schema \(version) replaced it")
     }
@@ -55,8 +58,7 @@ extension StoredFile {
 
   /// Moves a file that was set aside back to its original path, which must be free.
   func comeBack(_ version: Int) throws(RepositoryError) {
-    let aside = "\(path).version-\(version)"
-    try move(aside, to: path)
+    try move(aside(version), to: path)
     onEvent(RepositoryEvent(.cameBack, path, "this app supports its schema \(version)"))
   }
 
@@ -69,9 +71,13 @@ extension StoredFile {
     onEvent(RepositoryEvent(.cameBack, path, "this app can decode it"))
   }
 
-  func setAsideCorrupt(_ reason: String) throws(RepositoryError) { try keep(path, as: .corrupt, reason) }
+  func setAsideCorrupt(_ file: String, _ reason: String) throws(RepositoryError) {
+    try keep(file, as: .corrupt, reason)
+  }
 
-  func setAsideUndecoded(_ reason: String) throws(RepositoryError) { try keep(path, as: .undecoded, reason) }
+  func setAsideUndecoded(_ file: String, _ reason: String) throws(RepositoryError) {
+    try keep(file, as: .undecoded, reason)
+  }
 
   private func keep(
     _ file: String, as kind: RepositoryEvent.Kind, _ reason: String
@@ -85,8 +91,17 @@ extension StoredFile {
     onEvent(RepositoryEvent(kind, aside, reason))
   }
 
+  /// When a file was written. Renaming does not change it.
+  func timeOfWriting(_ file: String) throws(RepositoryError) -> Date {
+    do throws(SystemError) {
+      return Date(timeIntervalSince1970: Double(try File(file).modifiedNanoseconds) / 1e9)
+    } catch {
+      throw RepositoryError(.unreadable, "\(error)")
+    }
+  }
+
   /// Throws if the disk can't be read, so that no file is overwritten.
-  private func exists(_ name: String) throws(RepositoryError) -> Bool {
+  func exists(_ name: String) throws(RepositoryError) -> Bool {
     do { return try Folder.exists(name) } catch {
       throw RepositoryError(.unreadable, "a file can't be set aside: \(error)")
     }
