@@ -18,7 +18,7 @@ import Testing
     snapshots.register(module: "Forecast", files: ["forecast/today", "forecast/week"])
     let client = try SnapshotAPIClient(server: serverURL)
     let reporter = try BugReporter(queue: appFolder.appending(path: "queue"), client: client) { bug, zip in
-      try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
+      try await snapshots.makeSnapshot(for: bug, to: zip)
     }
     let settings = BetaSettings(
       mode: snapshots, client: client, reporter: reporter, folder: appFolder.appending(path: "settings"))

@@ -232,11 +232,19 @@ final class Recorder: Sendable {
     return try store.list()
   }
 
-  /// Creates hard links to the recordings and attachments of `run` in a new folder, which later recordings don't
-  /// change. Only on ``queue``.
-  func freeze(_ run: SnapshotMode.Run, into folder: String) throws(SystemError) -> RecordingStore.Frozen {
+  /// Creates hard links to the recordings and attachments of `run`, except the `excluded` ones, in a new folder, which
+  /// later recordings don't change. Only on ``queue``.
+  func freeze(
+    _ run: SnapshotMode.Run, without excluded: Set<String>, into folder: String
+  ) throws(SystemError) -> RecordingStore.Frozen {
     writeWaiting()
-    return try store.freeze(run, into: folder)
+    return try store.freeze(run, without: excluded, into: folder)
+  }
+
+  /// What a snapshot of `run` would contain now. Only on ``queue``.
+  func contents(of run: SnapshotMode.Run) throws(SystemError) -> [SnapshotMode.Content] {
+    writeWaiting()
+    return try store.contents(of: run)
   }
 
   /// The run before this one, if its recordings are kept. Only on ``queue``.
