@@ -47,18 +47,7 @@ import Testing
     await snapshotServer.stop()
   }
 
-  #if canImport(UIKit) && os(iOS)
-    @MainActor private func makeTrigger(_ snapshots: SnapshotMode, _ reporter: BugReporter) -> ReportTrigger {
-      // example: ReportTrigger begin
-      let trigger = ReportTrigger { screenshot in
-        ReportForm(mode: snapshots, reporter: reporter, screenshot: screenshot)
-      }
-      // example: ReportTrigger end
-      return trigger
-    }
-  #endif
-
-  @Test(arguments: ["SnapshotSettings", "ReportForm", "ReportTrigger"])
+  @Test(arguments: ["SnapshotSettings", "ReportForm"])
   func `the article contains exactly these lines`(marker: String) throws {
     try DocumentedExample.check(
       article: "Sources/App/SnapshotSettings/SnapshotSettings.docc/SnapshotSettings.md", code: #filePath,
