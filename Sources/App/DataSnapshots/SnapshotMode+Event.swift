@@ -15,6 +15,9 @@ extension SnapshotMode {
       case recordingsRemoved
       /// Data could not be written.
       case recordingFailed
+      /// With ``SnapshotMode/Durability/beforeReturn(upTo:)``, data could not be written before `process` returned. It is
+      /// written as with ``SnapshotMode/Durability/asynchronous``. Sent once, until the disk accepts data again.
+      case durabilityReduced
       /// An identifier has no recording. The policy determined the result, which is live data by default.
       case recordingMissing
       /// A recording can't be read, or its bytes differ from those recorded. The policy determined the result, which is

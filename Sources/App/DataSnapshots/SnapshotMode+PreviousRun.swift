@@ -1,14 +1,11 @@
 public import Foundation
+public import SnapshotFormat
 public import SystemIO
 
 extension SnapshotMode {
-  /// The recordings of which a snapshot is made.
-  public enum Run: Sendable, Hashable {
-    /// Everything in the folder now.
-    case current
-    /// Everything that was in the folder when the run before this one ended: ``SnapshotMode/previousRun``.
-    case previous
-  }
+  /// The recordings of which a snapshot is made: everything in the folder now, or everything that was in it when the run
+  /// before this one ended (``previousRun``).
+  public typealias Run = BugReport.Run
 
   /// The last run that recorded something before this one.
   ///

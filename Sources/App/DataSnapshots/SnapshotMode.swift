@@ -77,7 +77,7 @@ public final class SnapshotMode: Sendable {
     let word = configuration.launch.word
     core.forced = word.flatMap { State(rawValue: $0.lowercased()) }
     current = ModeState(core)
-    worker = SnapshotWorker(storage, recorder, current, onEvent: configuration.onEvent)
+    worker = SnapshotWorker(storage, recorder, current, redactor, configuration)
     background = BackgroundObserver { [recorder, current] change in
       guard !current.read({ $0.isShut }) else { return }
       let note = { @Sendable in recorder.noteEnd(isInGoodOrder: change != .toForeground) }
@@ -298,11 +298,27 @@ public final class SnapshotMode: Sendable {
     of run: Run = .current, report: ReportID? = nil, note: String? = nil, fields: [String: String] = [:],
     to zip: URL
   ) async throws(BundleError) -> SnapshotBundle.Packed {
+    try await makeSnapshot(.init(of: run), SnapshotID(), report, note, fields, to: zip)
+  }
+
+  /// Makes a bundle for `bug`, as ``makeSnapshot(of:report:note:fields:to:)`` does: under its UUID, with the attachments
+  /// that it has, and without what it excludes.
+  public func makeSnapshot(
+    for bug: BugReport, to zip: URL
+  ) async throws(BundleError) -> SnapshotBundle.Packed {
+    let choice = SnapshotWorker.Choice(of: bug.run, excluded: bug.excluded, attachments: bug.attachments)
+    return try await makeSnapshot(choice, bug.id, bug.report, bug.note, bug.fields, to: zip)
+  }
+
+  private func makeSnapshot(
+    _ choice: SnapshotWorker.Choice, _ id: SnapshotID, _ report: ReportID?, _ note: String?,
+    _ fields: [String: String], to zip: URL
+  ) async throws(BundleError) -> SnapshotBundle.Packed {
     try owning(BundleError.system)
     let unfilled = Manifest(
-      id: SnapshotID(), createdAt: configuration.clock(), application: configuration.application,
+      id: id, createdAt: configuration.clock(), application: configuration.application,
       device: configuration.device, report: report, modules: redactedModules, note: note, fields: fields)
-    return try await worker.makeSnapshot(of: run, unfilled, to: zip)
+    return try await worker.makeSnapshot(choice, unfilled, to: zip)
   }
 
   /// Verifies the whole bundle at `zip`, unpacks it, and replays it from now on, including after the next launch.

@@ -9,28 +9,53 @@ final class SnapshotWorker: Sendable {
   private let storage: Storage
   private let recorder: Recorder
   private let state: ModeState
+  private let redactor: Redactor
+  private let limits: SnapshotMode.Limits
   private let onEvent: @Sendable (SnapshotMode.Event) -> Void
 
+  /// What goes into a snapshot.
+  struct Choice: Sendable {
+    var run: SnapshotMode.Run
+    /// Identifiers of recordings, and names of attachments after `attachments/`.
+    var excluded: Set<String> = []
+    /// Files that only this snapshot has, by their names.
+    var attachments: [String: Data] = [:]
+
+    init(of run: SnapshotMode.Run, excluded: Set<String> = [], attachments: [String: Data] = [:]) {
+      self.run = run
+      self.excluded = excluded
+      self.attachments = attachments
+    }
+  }
+
   init(
-    _ storage: Storage, _ recorder: Recorder, _ state: ModeState,
-    onEvent: @escaping @Sendable (SnapshotMode.Event) -> Void
+    _ storage: Storage, _ recorder: Recorder, _ state: ModeState, _ redactor: Redactor,
+    _ configuration: SnapshotMode.Configuration
   ) {
     self.storage = storage
     self.recorder = recorder
     self.state = state
-    self.onEvent = onEvent
+    self.redactor = redactor
+    limits = configuration.limits
+    onEvent = configuration.onEvent
   }
 
-  /// Packs all recordings into a bundle. `unfilled` is its manifest without the recordings and applied redaction rules.
+  /// Packs what `choice` names into a bundle. `unfilled` is its manifest without the recordings and applied redaction
+  /// rules.
   func makeSnapshot(
-    of run: SnapshotMode.Run, _ unfilled: Manifest, to zip: URL
+    _ choice: Choice, _ unfilled: Manifest, to zip: URL
   ) async throws(BundleError) -> SnapshotBundle.Packed {
     try await queue.run { [self] () throws(BundleError) in
       let folder = storage.frozen + "/\(unfilled.id)"
       defer { remove(folder) }
-      let frozen: RecordingStore.Frozen
+      var frozen: RecordingStore.Frozen
       do throws(SystemError) {
-        frozen = try recorder.queue.sync { () throws(SystemError) in try recorder.freeze(run, into: folder) }
+        frozen = try recorder.queue.sync { () throws(SystemError) in
+          try recorder.freeze(choice.run, without: choice.excluded, into: folder)
+        }
+        for (name, data) in choice.attachments.sorted(by: { $0.key < $1.key }) {
+          try add(data, as: name, to: &frozen, in: folder + "/attachments/")
+        }
       } catch {
         throw .system(error)
       }
@@ -40,6 +65,37 @@ final class SnapshotWorker: Sendable {
       return try SnapshotBundle.pack(
         frozen.sources, attachments: frozen.attachments, describedBy: manifest, to: zip)
     }
+  }
+
+  /// Redacts `data`, and writes it as an attachment of one snapshot. What can't be stored is reported and listed.
+  private func add(
+    _ data: Data, as text: String, to frozen: inout RecordingStore.Frozen, in folder: String
+  ) throws(SystemError) {
+    let identifier = "attachments/" + text
+    func drop(_ why: Manifest.Dropped.Reason, _ kind: SnapshotMode.Event.Kind, _ reason: String) {
+      frozen.dropped.append(.init(identifier: identifier, reason: why, count: 1, bytes: Int64(data.count)))
+      onEvent(.init(kind, identifier: identifier, reason))
+    }
+    guard let name = AttachmentName(text) else {
+      return drop(.unwritable, .recordingRefused, "this is not a valid name of an attachment")
+    }
+    guard data.count <= limits.recordingBytes else {
+      return drop(
+        .tooLarge, .recordingRefused, "it has \(data.count) bytes; the limit is \(limits.recordingBytes)")
+    }
+    let redacted: Data
+    do throws(Redactor.Failure) {
+      redacted = try redactor.redact(data, as: identifier)
+    } catch {
+      return drop(.notRedacted, .redactionFailed, "\(error)")
+    }
+    let path = folder + name.file
+    try Folder.removeIfPresent(path)
+    try File(path, .create(mode: 0o600)).write(Array(redacted), at: 0)
+    frozen.attachments.removeAll { $0.name == name.text }
+    frozen.attachments.append(.init(name: name.text, file: URL(filePath: path)))
+    let rules = redactor.names(for: identifier).filter { !frozen.redactions.contains($0) }
+    frozen.redactions += rules
   }
 
   /// Unpacks the bundle at `zip` and replays it.

@@ -1,4 +1,4 @@
-import DataSnapshots
+public import DataSnapshots
 import Dispatch
 import Foundation
 import HTTPTransport
@@ -16,7 +16,10 @@ extension BetaSettings {
   /// - Parameters:
   ///   - text: the name of the bug report, such as `BUG-123`. White space around it is ignored.
   ///   - note: the tester's words, which are sent with the recordings; empty for none.
-  public func upload(toReport text: String, note: String = "") async throws(BetaSettingsError) {
+  ///   - run: the current recordings, or those of the run that crashed (``Overview/crashedRun``).
+  public func upload(
+    toReport text: String, note: String = "", of run: SnapshotMode.Run = .current
+  ) async throws(BetaSettingsError) {
     let report: ReportID
     do throws(ReportID.Refusal) {
       report = try ReportID(validating: text.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -25,9 +28,14 @@ extension BetaSettings {
     }
     let limit = Manifest.Limits.default.noteLength
     guard note.utf8.count <= limit else { throw .noteTooLong(limit: limit) }
-    let bug = BugReport(report: report, note: note.allSatisfy(\.isWhitespace) ? nil : note)
-    let recorded = await mode.report()
-    guard recorded.recordingCount > 0 || recorded.snapshot != nil else { throw .nothingRecorded }
+    let bug = BugReport(report: report, note: note.allSatisfy(\.isWhitespace) ? nil : note, run: run)
+    switch run {
+    case .current:
+      let recorded = await mode.report()
+      guard recorded.recordingCount > 0 || recorded.snapshot != nil else { throw .nothingRecorded }
+    case .previous:
+      guard await mode.previousRun != nil else { throw .noPreviousRun }
+    }
     try begin("Making a snapshot for \(report)") { [self] _ in
       let id = try await uploads.attach(bug)
       let problem = await remember(
@@ -71,6 +79,7 @@ extension BetaSettings {
     try begin("Opening snapshot \(id)") { [self] step in
       step("Downloading from \(client.server) …", nil)
       let zip = try await disk.perform { [downloads] in
+        try PrivateFolder.create(downloads.deletingLastPathComponent().path)
         try Folder.create(downloads.path)
         // Keeps a partial download of this snapshot, so that it can be resumed, and removes those of other snapshots.
         for name in try Folder.entries(downloads.path) where !name.hasPrefix("\(id)") {
@@ -114,6 +123,14 @@ extension BetaSettings {
     try await perform("Deleting the recordings") { [self] _ in
       try await mode.clear()
       return Outcome("Recordings deleted", "There are no recordings on this device now.", nil)
+    }
+  }
+
+  /// Deletes what is kept of the run that crashed; the current recordings are kept.
+  public func discardCrashedRun() async throws(BetaSettingsError) {
+    try await perform("Deleting the data of the crash") { [self] _ in
+      try await mode.discardPreviousRun()
+      return Outcome("Data of the crash deleted", "The recordings of this run are still there.", nil)
     }
   }
 

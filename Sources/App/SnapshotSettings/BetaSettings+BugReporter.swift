@@ -25,7 +25,7 @@ extension BetaSettings.Uploads {
   /// The uploads in the queue of `reporter`.
   public init(_ reporter: BugReporter) {
     self.init(
-      attach: { try await reporter.attach(report: $0.report, note: $0.note, fields: $0.fields) },
+      attach: { try await reporter.attach($0) },
       list: { reporter.queue.items.reversed().map { BetaSettings.Upload($0) } },
       retry: { try reporter.queue.retryNow($0) },
       remove: { try await reporter.queue.remove($0) })

@@ -6,6 +6,8 @@ extension BetaSettings {
   public struct Overview: Sendable, Hashable {
     /// The state, and the recorded and missing files of each module.
     public var report: ModuleReport
+    /// The run before this one, if it did not end in good order and its recordings are kept.
+    public var crashedRun: SnapshotMode.PreviousRun?
     /// The active snapshot, if there is one.
     public var active: Manifest?
     /// The running operation, or the last one.

@@ -1,5 +1,4 @@
 public import Foundation
-public import SnapshotClient
 public import SnapshotFormat
 
 extension BetaSettings {

@@ -66,9 +66,11 @@ public final class BetaSettings: Sendable {
 
   /// Returns the current state of everything that the settings show.
   public func overview() async -> Overview {
-    Overview(
-      report: await mode.report(), active: mode.activeManifest, activity: withCore { $0.activity },
-      recent: recent.all, uploads: await uploads.list(), server: client.server)
+    let previous = await mode.previousRun
+    return Overview(
+      report: await mode.report(), crashedRun: previous.flatMap { $0.endedInGoodOrder ? nil : $0 },
+      active: mode.activeManifest, activity: withCore { $0.activity }, recent: recent.all,
+      uploads: await uploads.list(), server: client.server)
   }
 
   /// Whether the app records, replays or does neither. The state is stored for the next launch.

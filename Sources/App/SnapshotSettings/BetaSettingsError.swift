@@ -15,6 +15,8 @@ public enum BetaSettingsError: Error, Sendable, CustomStringConvertible {
   case otherServer(named: String, own: String)
   /// There are no recordings to send.
   case nothingRecorded
+  /// Nothing is kept of the run before this one.
+  case noPreviousRun
 
   /// A description of the problem and its remedy.
   public var description: String {
@@ -27,6 +29,7 @@ public enum BetaSettingsError: Error, Sendable, CustomStringConvertible {
       "This snapshot is on \(named), but this app fetches from \(own). To look for it there, enter only its UUID."
     case .nothingRecorded:
       "Nothing is recorded yet. Switch to Record, use the app until the bug occurs, and try again."
+    case .noPreviousRun: "Nothing is kept of the last run any more. Send the current recordings instead."
     }
   }
 }

@@ -11,6 +11,8 @@
     @State private var overview: BetaSettings.Overview?
     @State private var report = ""
     @State private var note = ""
+    @State private var crashReport = ""
+    @State private var crashNote = ""
     @State private var snapshot = ""
     @State private var mistake: String?
     @State private var asksToClear = false
@@ -23,6 +25,7 @@
       Form {
         if let overview {
           activity(overview)
+          crash(overview)
           state(overview)
           modules(overview)
           entries
@@ -86,6 +89,27 @@
           uuid(active.id)
           Button("Stop replaying and remove it") { act { try await settings.deactivate() } }
         }
+      }
+    }
+
+    @ViewBuilder private func crash(_ overview: BetaSettings.Overview) -> some View {
+      if let run = overview.crashedRun {
+        Section("The last run did not end properly") {
+          Text(run.words)
+          TextField("Bug report, such as BUG-123", text: $crashReport)
+          TextField("What happened (optional)", text: $crashNote, axis: .vertical)
+            .lineLimit(3...8)
+          Button("Upload the last run") {
+            act {
+              try await settings.upload(toReport: crashReport, note: crashNote, of: .previous)
+              crashNote = ""
+            }
+          }
+          Button("Delete the data of the last run", role: .destructive) {
+            act { try await settings.discardCrashedRun() }
+          }
+        }
+        .autocorrectionDisabled()
       }
     }
 

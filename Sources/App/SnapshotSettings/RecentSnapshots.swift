@@ -83,7 +83,7 @@ final class RecentSnapshots: Sendable {
     do {
       try DurableFile.replace(file.path, with: json)
     } catch  where error.isNotFound {
-      try Folder.create(file.deletingLastPathComponent().path)
+      try PrivateFolder.create(file.deletingLastPathComponent().path)
       try DurableFile.replace(file.path, with: json)
     }
   }

@@ -145,6 +145,51 @@ struct CrashTests {
     #expect(last.process("live", "a") == "newer")
   }
 
+  @Test func `a journal that can't be written is reported once, and the data follows asynchronously`()
+    async throws
+  {
+    var changed = app
+    changed.configuration.durability = .beforeReturn
+    try app.temporary.write(Data(), to: "storage/journal")
+    let mode = changed.launch()
+    mode.state = .recording
+    for text in ["1", "2"] { _ = mode.process(text, "a") }
+    await mode.flush()
+    #expect(app.events.kinds == [.durabilityReduced])
+    #expect(try #require(app.events.all.first).description.contains("‘a’: it survives a crash only after"))
+    #expect(try await mode.makeSnapshot(to: app.temporary.file("a.zip")).manifest.dropped == [])
+    // The journal can be written again, and then no longer.
+    try Folder.remove(app.storage.path + "/journal")
+    _ = mode.process("3", "a")
+    await mode.flush()
+    let next = changed.launch()
+    try Folder.removeTree(app.storage.path + "/journal")
+    try app.temporary.write(Data(), to: "storage/journal")
+    _ = next.process("4", "a")
+    await next.flush()
+    #expect(app.events.kinds == [.durabilityReduced, .durabilityReduced])
+    next.state = .replaying
+    #expect(next.process("live", "a") == "4")
+  }
+
+  @Test func `data that can be written neither to the journal nor to its file is listed as dropped`()
+    async throws
+  {
+    var changed = app
+    changed.configuration.durability = .beforeReturn
+    try app.temporary.write(Data(), to: "storage/journal")
+    try app.temporary.write(Data(), to: "storage/recordings")
+    let mode = changed.launch()
+    mode.state = .recording
+    _ = mode.process("12345", "a")
+    await mode.flush()
+    #expect(app.events.kinds == [.durabilityReduced, .recordingFailed])
+    try Folder.remove(app.storage.path + "/recordings")
+    #expect(
+      try await mode.makeSnapshot(to: app.temporary.file("a.zip")).manifest.dropped
+        == [.init(identifier: "a", reason: .unwritable, count: 1, bytes: 5)])
+  }
+
   @Test func `data above the limit and data behind it stay in order`() async {
     var changed = app
     changed.configuration.durability = .beforeReturn(upTo: 10)

@@ -19,47 +19,22 @@ import Testing
     page = BetaSettingsPage(app.settings)
   }
 
-  struct Answer {
-    let status: Int
-    let fields: HTTPFields
-    let text: String
-  }
-
-  static let authority = "127.0.0.1:4000"
-  static let ownPage: HTTPFields = [.origin: "http://\(authority)"]
+  static let ownPage = PageVisitor.ownPage
 
   private func send(
     _ method: HTTPRequest.Method = .get, _ path: String, query: String? = nil,
-    authority: String = Self.authority,
+    authority: String = PageVisitor.authority,
     _ fields: HTTPFields = [:], cookie: String? = nil, body: String? = nil,
     type: String = "application/x-www-form-urlencoded"
-  ) async throws -> Answer {
-    var fields = fields
-    if let cookie { fields[.cookie] = cookie }
-    if body != nil { fields[.contentType] = type }
-    let pieces = PieceList(body.map { [IOBuffer(Array($0.utf8)[...])] } ?? [])
-    let request = HTTPServerRequest(
-      method: method, path: path, query: query, authority: authority, headerFields: fields,
-      body: body.map { HTTPRequestBody(declaredLength: Int64($0.utf8.count)) { pieces.next() } } ?? .empty)
-    let response = try await page.respond(to: request)
-    guard case .bytes(let bytes) = response.body else {
-      return Answer(status: response.status.code, fields: response.headerFields, text: "")
-    }
-    return Answer(
-      status: response.status.code, fields: response.headerFields,
-      text: String(decoding: bytes, as: UTF8.self))
+  ) async throws -> PageVisitor.Answer {
+    try await PageVisitor(page).send(
+      method, path, query: query, authority: authority, fields, cookie: cookie, body: body, type: type)
   }
 
-  /// Opens the page by a link. Returns the cookie.
-  private func enter() async throws -> String {
-    let answer = try await send(.get, "/", query: "token=\(page.makeToken())")
-    #expect(answer.status == 200)
-    let cookie = try #require(answer.fields[.setCookie])
-    return String(cookie.prefix { $0 != ";" })
-  }
+  private func enter() async throws -> String { try await PageVisitor(page).enter() }
 
-  private func post(_ path: String, _ body: String, cookie: String) async throws -> Answer {
-    try await send(.post, path, Self.ownPage, cookie: cookie, body: body)
+  private func post(_ path: String, _ body: String, cookie: String) async throws -> PageVisitor.Answer {
+    try await PageVisitor(page).post(path, body, cookie: cookie)
   }
 
   // MARK: - Access
@@ -266,13 +241,4 @@ import Testing
     #expect(busy.contains("<noscript><meta http-equiv=\"refresh\" content=\"2; url=/\"></noscript>"))
     #expect(busy.contains("max=\"100\" value=\"50\""))
   }
-}
-
-/// Returns each piece of a body once.
-private final class PieceList: Sendable {
-  private let pieces: Lock<[IOBuffer]>
-
-  init(_ pieces: [IOBuffer]) { self.pieces = Lock(pieces) }
-
-  func next() -> IOBuffer? { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }

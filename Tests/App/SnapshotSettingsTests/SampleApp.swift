@@ -41,8 +41,8 @@ struct SampleApp: Sendable {
   let uploads: SampleUploads
   var settings: BetaSettings
 
-  init(server: URL) throws {
-    let temporary = try TemporaryFolder()
+  init(server: URL, in temporary: TemporaryFolder? = nil) throws {
+    let temporary = try temporary ?? TemporaryFolder()
     self.temporary = temporary
     var configuration = SnapshotMode.Configuration()
     configuration.application = .init(identifier: "com.example.weather", version: "3.1", build: "7")
@@ -65,7 +65,7 @@ struct SampleApp: Sendable {
     let reporter = try BugReporter(
       queue: temporary.file("queue"), client: client, configuration: configuration
     ) { [mode] bug, zip in
-      try await mode.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
+      try await mode.makeSnapshot(for: bug, to: zip)
     }
     var app = self
     app.settings = BetaSettings(
@@ -103,7 +103,7 @@ final class SampleUploads: Sendable {
       attach: { [self] bug in
         let report = bug.report
         let zip = folder.file("\(SnapshotID()).zip")
-        let packed = try await mode.makeSnapshot(report: report, note: bug.note, fields: bug.fields, to: zip)
+        let packed = try await mode.makeSnapshot(for: bug, to: zip)
         let record = try await client.attach(zip, to: report, as: packed.manifest.id)
         list.withLock { list in
           list.insert(

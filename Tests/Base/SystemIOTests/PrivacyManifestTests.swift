@@ -24,7 +24,16 @@ import Testing
       try JSONSerialization.jsonObject(with: Data(outcome.text.utf8)) as? [String: Any])
     #expect(manifest["NSPrivacyTracking"] as? Bool == false)
     #expect((manifest["NSPrivacyTrackingDomains"] as? [Any])?.isEmpty == true)
-    #expect((manifest["NSPrivacyCollectedDataTypes"] as? [Any])?.isEmpty == true)
+    let collected = try #require(manifest["NSPrivacyCollectedDataTypes"] as? [[String: Any]])
+    let prefix = "NSPrivacyCollectedDataType"
+    #expect(
+      collected.map { $0[prefix] as? String }
+        == ["OtherUserContent", "CustomerSupport", "OtherDiagnosticData"].map { prefix + $0 })
+    for entry in collected {
+      #expect(entry[prefix + "Linked"] as? Bool == true && entry[prefix + "Tracking"] as? Bool == false)
+      #expect(entry[prefix + "Purposes"] as? [String] == [prefix + "PurposeAppFunctionality"])
+      #expect(entry.count == 4)
+    }
     let used = try #require(manifest["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
     let reasons = used.map { ($0["NSPrivacyAccessedAPIType"], $0["NSPrivacyAccessedAPITypeReasons"]) }
     #expect(reasons.map { $0.0 as? String } == Self.names(["FileTimestamp", "DiskSpace"]))

@@ -20,7 +20,7 @@ import Testing
     let reporter = try BugReporter(
       queue: container.appending(path: "Reports"), client: SnapshotAPIClient(server: server)
     ) { bug, zip in
-      try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
+      try await snapshots.makeSnapshot(for: bug, to: zip)
     }
 
     // When the user reports a bug. The report can contain this UUID at once.
@@ -67,7 +67,7 @@ import Testing
       try BugReporter(
         queue: folder.file("reports"), client: SnapshotAPIClient(server: first.url),
         configuration: configuration
-      ) { try await snapshots.makeSnapshot(report: $0.report, note: $0.note, fields: $0.fields, to: $1) }
+      ) { try await snapshots.makeSnapshot(for: $0, to: $1) }
     }
 
     let reporter = try open()

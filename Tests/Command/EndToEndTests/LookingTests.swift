@@ -126,6 +126,11 @@ import Testing
       Module(name: "News", files: ["feed", "profile"]),
       Module(name: "Podcasts", files: ["feed"] + (1...20).map { "podcasts/\($0)" }),
     ]
+    altered.dropped = [
+      .init(identifier: "podcasts/20", reason: .waiting, count: 1, bytes: 60_000_000),
+      .init(identifier: "podcasts/19", reason: .diskFull, count: 2, bytes: 1000),
+      .init(identifier: nil, reason: .waiting, count: 7, bytes: 500_000),
+    ]
     try folder.write(altered.json(), to: "unpacked/manifest.json")
     let outcome = try await Product.run(["inspect", unpacked.path])
     #expect(outcome.status == 0, "\(outcome.errors)")
@@ -133,7 +138,13 @@ import Testing
     #expect(outcome.lines.contains("Modules      2, 1 complete"))
     #expect(outcome.lines.contains("     2.0 kB  News      complete"))
     #expect(outcome.lines.contains("     2.0 kB  Podcasts  1 of 21, missing:"))
-    #expect(outcome.text.contains("podcasts/20"))
+    #expect(outcome.text.contains("podcasts/20 (dropped)"))
+    let place = try #require(outcome.lines.firstIndex(of: "Dropped      3, 60.5 MB"))
+    #expect(
+      outcome.lines[(place + 1)...].prefix(4) == [
+        "    60.5 MB  too much waited for the disk:", "               podcasts/20, others (7 calls)",
+        "     1.0 kB  the disk was full:", "               podcasts/19 (2 calls)",
+      ])
     #expect(outcome.lines.contains("             1 identifier in no module"))
     #expect(outcome.lines.contains("Recordings   3, 2.0 kB"))
     #expect(outcome.lines.contains("     2.0 kB  ██████████  feed"))
@@ -143,6 +154,7 @@ import Testing
     for line in outcome.lines { #expect(line.count <= 80, "\(line)") }
     let json = try await Product.run(["inspect", "--json", unpacked.path])
     #expect(try Manifest(json: json.output).modules == altered.modules)
+    #expect(try Manifest(json: json.output).dropped == altered.dropped)
   }
 
   // MARK: single files

@@ -18,7 +18,7 @@ import Testing
     snapshots.register(module: "Feed", files: ["feed", "profile"])
     let client = try SnapshotAPIClient(server: server)
     let reporter = try BugReporter(queue: queue, client: client) { bug, zip in
-      try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
+      try await snapshots.makeSnapshot(for: bug, to: zip)
     }
 
     // Where data enters the app, before it is decoded:

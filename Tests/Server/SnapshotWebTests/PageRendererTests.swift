@@ -166,6 +166,20 @@ struct PageRendererTests {
     #expect(signedIn.contains("curl -OJ -H &quot;Authorization: Bearer $SNAPSHOT_TOKEN&quot; https://"))
   }
 
+  @Test func `what was dropped is listed with its reason, also beside a missing identifier`() throws {
+    var contents = SamplePages.usual.contents()
+    contents.modules[1].missingIdentifiers = ["news/video/0"]
+    contents.modules[1].reasons = ["news/video/0": "dropped: 60 MB, too much waited for the disk"]
+    var page = try SamplePages.usual.snapshot()
+    page.contents = .success(contents)
+    let html = try text { $0.render(page, in: PageFrame(account: .open)) }
+    let reason = "dropped: 60 MB, too much waited for the disk"
+    #expect(html.contains("news/video/0</bdi></code> <span class=\"note\"><bdi>\(reason)</bdi></span>"))
+    #expect(html.contains(">Not recorded</h2>"))
+    #expect(html.contains("<td>Dropped: <bdi>too much waited for the disk</bdi></td>"))
+    #expect(html.contains("<span class=\"note\">2 calls</span>"))
+  }
+
   @Test func `an origin with anything in it is one word to a shell`() throws {
     var page = try SamplePages.usual.snapshot()
     page.origin = "https://a$(reboot)'b"

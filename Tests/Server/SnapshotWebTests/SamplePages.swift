@@ -143,7 +143,12 @@ struct SamplePages: Sendable {
       redactionCount: factor > 1 ? 7000 : 2,
       recordingCount: 64 * factor, recordingBytes: Int64(factor) * 8_412_973, largestRecording: 600_000,
       modules: modules,
-      moduleCount: modules.count * factor, recordings: PageSlice((0..<50).map(recording), total: 64 * factor),
+      moduleCount: modules.count * factor,
+      dropped: PageSlice(
+        (0..<min(50, 3 * factor)).map {
+          .init(identifier: text("news/video/\($0)"), reason: .waiting, count: $0 + 1, bytes: 60_000_000)
+        },
+        total: 3 * factor), recordings: PageSlice((0..<50).map(recording), total: 64 * factor),
       attachments: PageSlice(
         (0..<(2 * min(factor, 30))).map {
           FileEntry(

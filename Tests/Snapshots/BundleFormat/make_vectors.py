@@ -104,6 +104,11 @@ accepted = {
     "unknown-members": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], weather={"sky": ["blue", 1.5, None]}))),
     "note-and-fields": bundle(plain, json_text=json.dumps(manifest(
         [plain[0][0]], note="The feed\nwas empty 😀", fields={"severity": "high", "": ""}))),
+    "dropped": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], dropped=[
+        {"identifier": "news/video", "reason": "waiting", "count": 2, "bytes": 60000000},
+        {"reason": "solarFlare", "count": 1, "bytes": 0, "mood": "bad"}, {"reason": "age", "count": 0, "bytes": 1},
+        {"reason": 7, "count": 1, "bytes": 1}, {"count": 1, "bytes": 1}, "age", None]))),
+    "dropped-of-another-type": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], dropped={"age": 1}))),
     "other-spellings": bundle(plain, json_text=json.dumps(manifest(
         [{**plain[0][0], "sha256": plain[0][0]["sha256"].upper(), "size": 21.0, "call": None, "mood": "good"}],
         id=ID.upper(), createdAt="2026-11-21T16:04:05+01:00", report="proj/issue/9"))),

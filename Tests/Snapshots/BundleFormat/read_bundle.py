@@ -67,6 +67,11 @@ def unique_keys(pairs):
     require(len({key for key, _ in pairs}) == len(pairs), "a key is there twice in one object")
     return dict(pairs)
 
+def gaps(value):
+    entries = [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+    return [[e.get("identifier"), e["reason"], e["count"], e["bytes"]] for e in entries if type(e.get("reason")) is str
+            and type(e.get("count")) is type(e.get("bytes")) is int and e["count"] > 0 and e["bytes"] >= 0]
+
 def read(path):
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
@@ -89,7 +94,8 @@ def read(path):
             digest = hashlib.sha256(data).hexdigest()
             require((len(data), digest) == (recording["size"], recording["sha256"].lower()), recording["identifier"])
         others = sorted(set(files) - set(identifiers) - {"manifest.json"})
-        return {"id": manifest["id"].lower(), "recordings": identifiers, "others": others}
+        found = {"id": manifest["id"].lower(), "recordings": identifiers, "others": others}
+        return {**found, "dropped": gaps(manifest["dropped"])} if "dropped" in manifest else found
 
 if __name__ == "__main__":
     try:

@@ -91,6 +91,22 @@ final class DroppedTable: Sendable {
     }
   }
 
+  /// The entries of what the user does not send, as many as the table has at most.
+  static func withheld(_ contents: [SnapshotMode.Content]) -> [Manifest.Dropped] {
+    var entries = contents.prefix(limit).map { content in
+      Manifest.Dropped(
+        identifier: shortened(content.id), reason: .withheld, count: content.calls, bytes: content.bytes)
+    }
+    let others = contents.dropFirst(limit)
+    if !others.isEmpty {
+      entries.append(
+        .init(
+          identifier: nil, reason: .withheld, count: others.reduce(0) { $0 + $1.calls },
+          bytes: others.reduce(0) { $0 + $1.bytes }))
+    }
+    return entries
+  }
+
   private static func shortened(_ identifier: String) -> String {
     guard identifier.utf8.count > identifierLength else { return identifier }
     return String(decoding: identifier.utf8.prefix(identifierLength), as: UTF8.self) + "…"

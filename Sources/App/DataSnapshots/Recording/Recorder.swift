@@ -12,6 +12,8 @@ final class Recorder: Sendable {
   private struct Waiting {
     /// Whether the recordings of the last run are complete.
     var isStarted = false
+    /// Whether the last record could be appended to the journal.
+    var isJournaled = true
     /// Items that are not redacted yet.
     var arrived = Pending<RecordingStore.Item>()
     /// The number of items of each key that are being redacted. A later item of the same key must come after them.
@@ -143,10 +145,12 @@ final class Recorder: Sendable {
   /// Redacts `item`, and appends it to the journal.
   private func prepare(_ item: RecordingStore.Item) {
     var ready = store.prepare(item)
+    var failure: SystemError?
     if let record = ready?.record {
       // Without the journal, the data survives a crash only when its own file is written. A failure of that is reported.
-      do { ready?.segment = try journal.append(record) } catch {}
+      do throws(SystemError) { ready?.segment = try journal.append(record) } catch { failure = error }
     }
+    if ready != nil { tell(failure, item.identifier) }
     let isFirst = waiting.withLock { waiting in
       let left = (waiting.inWork[item.key] ?? 1) - 1
       waiting.inWork[item.key] = left == 0 ? nil : left
@@ -162,6 +166,20 @@ final class Recorder: Sendable {
       return isFirst
     }
     if isFirst { queue.async { [self] in writeReady() } }
+  }
+
+  /// Reports the first of several failures of the journal, if the caller relies on it.
+  private func tell(_ failure: SystemError?, _ identifier: String) {
+    guard configuration.durability != .asynchronous else { return }
+    let wasWritable = waiting.withLock { waiting in
+      defer { waiting.isJournaled = failure == nil }
+      return waiting.isJournaled
+    }
+    guard let failure, wasWritable else { return }
+    configuration.onEvent(
+      .init(
+        .durabilityReduced, identifier: identifier,
+        "it survives a crash only after `process` has returned: \(failure)"))
   }
 
   private func finish(_ bytes: Int, _ waiting: inout Waiting) {
@@ -213,11 +231,19 @@ final class Recorder: Sendable {
     return try store.list()
   }
 
-  /// Creates hard links to the recordings and attachments of `run` in a new folder, which later recordings don't
-  /// change. Only on ``queue``.
-  func freeze(_ run: SnapshotMode.Run, into folder: String) throws(SystemError) -> RecordingStore.Frozen {
+  /// Creates hard links to the recordings and attachments of `run`, except the `excluded` ones, in a new folder, which
+  /// later recordings don't change. Only on ``queue``.
+  func freeze(
+    _ run: SnapshotMode.Run, without excluded: Set<String>, into folder: String
+  ) throws(SystemError) -> RecordingStore.Frozen {
     writeWaiting()
-    return try store.freeze(run, into: folder)
+    return try store.freeze(run, without: excluded, into: folder)
+  }
+
+  /// What a snapshot of `run` would contain now. Only on ``queue``.
+  func contents(of run: SnapshotMode.Run) throws(SystemError) -> [SnapshotMode.Content] {
+    writeWaiting()
+    return try store.contents(of: run)
   }
 
   /// The run before this one, if its recordings are kept. Only on ``queue``.

@@ -258,14 +258,26 @@ final class RecordingStore: Sendable {
     return found
   }
 
-  /// Creates hard links to the recordings and attachments of `run` in a new folder, which later recordings don't
-  /// change.
-  func freeze(_ run: SnapshotMode.Run, into folder: String) throws(SystemError) -> Frozen {
+  private func recordings(of run: SnapshotMode.Run) throws(SystemError) -> [Storage.Recording] {
+    try run == .current ? list() : runs.previousStorage.list { _ in }
+  }
+
+  /// What a snapshot of `run` would contain now.
+  func contents(of run: SnapshotMode.Run) throws(SystemError) -> [SnapshotMode.Content] {
+    let source = run == .current ? storage : runs.previousStorage
+    return try SnapshotMode.Content.list(recordings(of: run), source.listAttachments())
+  }
+
+  /// Creates hard links to the recordings and attachments of `run`, except the `excluded` ones, in a new folder, which
+  /// later recordings don't change.
+  func freeze(
+    _ run: SnapshotMode.Run, without excluded: Set<String>, into folder: String
+  ) throws(SystemError) -> Frozen {
     try Folder.create(folder + "/recordings")
     try Folder.create(folder + "/attachments")
     let source = run == .current ? storage : runs.previousStorage
     var frozen = Frozen()
-    for recording in try run == .current ? list() : source.list(stray: { _ in }) {
+    for recording in try recordings(of: run) where !excluded.contains(recording.identifier) {
       let path = folder + "/recordings/\(recording.name)"
       try Folder.link(source.recordings + "/\(recording.name)", as: path)
       frozen.sources.append(
@@ -273,13 +285,17 @@ final class RecordingStore: Sendable {
           identifier: recording.identifier, file: URL(filePath: path), recordedAt: recording.recordedAt,
           call: recording.name.call))
     }
-    for attachment in try source.listAttachments() {
+    for attachment in try source.listAttachments()
+    where !excluded.contains("attachments/" + attachment.name.text) {
       let path = folder + "/attachments/" + attachment.name.file
       try Folder.link(attachment.path, as: path)
       frozen.attachments.append(.init(name: attachment.name.text, file: URL(filePath: path)))
     }
     frozen.redactions = run == .current ? rules.ran : AppliedRules.ran(in: source)
     frozen.dropped = run == .current ? drops.all : DroppedTable.load(source)
+    if !excluded.isEmpty {
+      frozen.dropped += DroppedTable.withheld(try contents(of: run).filter { excluded.contains($0.id) })
+    }
     return frozen
   }
 

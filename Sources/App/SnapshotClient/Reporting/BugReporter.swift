@@ -7,16 +7,15 @@ public import SnapshotFormat
 /// bundle, even if the network, the server or the app fails in the meantime:
 ///
 ///     let reporter = try BugReporter(queue: folder, client: client) { bug, zip in
-///       try await snapshots.makeSnapshot(report: bug.report, note: bug.note, fields: bug.fields, to: zip)
+///       try await snapshots.makeSnapshot(for: bug, to: zip)
 ///     }
 ///     let id = try await reporter.attach(report: ReportID(validating: "BUG-123"))
 ///
 /// It can be used from many tasks at once.
 public struct BugReporter: Sendable {
-  /// Packs the current recordings into a bundle at the URL, a free path in an existing folder, and returns a
-  /// description of the bundle; `SnapshotMode.makeSnapshot(of:report:note:fields:to:)` does that. The manifest must have
-  /// a new UUID each time. The errors of a freezer are reported as ``ReportingError/notFrozen(_:)`` by
-  /// ``attach(report:note:fields:)``.
+  /// Packs what the report describes into a bundle at the URL, a free path in an existing folder, and returns a
+  /// description of the bundle; `SnapshotMode.makeSnapshot(for:to:)` does that. Each report has a UUID of its own. The
+  /// errors of a freezer are reported as ``ReportingError/notFrozen(_:)`` by ``attach(_:)``.
   public typealias Freezer =
     @Sendable (_ bug: BugReport, _ zip: URL) async throws -> SnapshotBundle.Packed
 
@@ -65,6 +64,12 @@ public struct BugReporter: Sendable {
   public func attach(
     report: ReportID, note: String? = nil, fields: [String: String] = [:]
   ) async throws(ReportingError) -> SnapshotID {
-    try await queue.add(for: BugReport(report: report, note: note, fields: fields), freeze: freeze)
+    try await attach(BugReport(report: report, note: note, fields: fields))
+  }
+
+  /// The same for a report that says more, for example that it is about the run that crashed.
+  @discardableResult
+  public func attach(_ bug: BugReport) async throws(ReportingError) -> SnapshotID {
+    try await queue.add(for: bug, freeze: freeze)
   }
 }

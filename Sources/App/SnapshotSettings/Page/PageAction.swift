@@ -9,6 +9,8 @@ enum PageAction: String, Sendable, CaseIterable {
   case state, upload, activate, deactivate, cancel, retry, remove
   case clearRecordings = "clear-recordings"
   case clearRecent = "clear-recent"
+  case uploadCrash = "upload-crash"
+  case discardCrash = "discard-crash"
 
   /// The action at `path`, such as `/state`.
   init?(path: String) { self.init(rawValue: String(path.dropFirst())) }
@@ -20,6 +22,7 @@ enum PageAction: String, Sendable, CaseIterable {
   var field: String? {
     switch self {
     case .upload: "report"
+    case .uploadCrash: "crash-report"
     case .activate: "snapshot"
     default: nil
     }
@@ -31,6 +34,9 @@ enum PageAction: String, Sendable, CaseIterable {
     case .state:
       if let state = SnapshotMode.State(rawValue: form["state"]) { settings.state = state }
     case .upload: try await settings.upload(toReport: form["report"], note: form["note"])
+    case .uploadCrash:
+      try await settings.upload(toReport: form["crash-report"], note: form["note"], of: .previous)
+    case .discardCrash: try await settings.discardCrashedRun()
     case .activate: try settings.activate(form["snapshot"])
     case .deactivate: try await settings.deactivate()
     case .cancel: settings.cancel()

@@ -7,18 +7,38 @@ extension PageContent {
     \(entry(
       .upload, label: "Bug report",
       hint: "The report’s name in your tracker, such as BUG-123. The recordings on this device are sent to it.",
-      submit: "Upload", length: ReportID.maximumLength, before: noteField))
+      submit: "Upload", length: ReportID.maximumLength, before: noteField(of: .upload, id: "note")))
     </section>
     """
   }
 
-  private var noteField: HTML {
-    let text = mistake?.action == .upload ? mistake?.note ?? "" : ""
+  /// Offers the run that crashed. Not refreshed, so that the tester's words stay.
+  var crashSection: HTML {
+    guard let run = overview.crashedRun else {
+      // It was deleted after the page had been shown.
+      guard let mistake, mistake.action == .uploadCrash else { return "" }
+      return "<section><p class=\"mistake\" role=\"alert\">\(mistake.reason)</p></section>"
+    }
     return """
-      <label for="note">What happened (optional)</label>
-      <p id="note-hint" class="note">Your words are sent with the recordings. They are not redacted.</p>
-      <textarea id="note" name="note" rows="4" maxlength="\(Manifest.Limits.default.noteLength)" \
-      aria-describedby="note-hint">
+      <section id="crash" aria-labelledby="crash-title"><h2 id="crash-title">The last run did not end properly</h2>
+      <p>Its recordings are kept: <span id="crash-words">\(run.words)</span>.</p>
+      \(entry(
+      .uploadCrash, label: "Bug report for the crash",
+      hint: "The data that the app worked with before it ended is sent to this report.",
+      submit: "Upload the last run", length: ReportID.maximumLength,
+      before: noteField(of: .uploadCrash, id: "crash-note")))
+      \(Self.button(.discardCrash, "Delete the data of the last run", id: "discard-crash"))
+      </section>
+      """
+  }
+
+  private func noteField(of action: PageAction, id: String) -> HTML {
+    let text = mistake?.action == action ? mistake?.note ?? "" : ""
+    return """
+      <label for="\(id)">What happened (optional)</label>
+      <p id="\(id)-hint" class="note">Your words are sent with the recordings. They are not redacted.</p>
+      <textarea id="\(id)" name="note" rows="4" maxlength="\(Manifest.Limits.default.noteLength)" \
+      aria-describedby="\(id)-hint">
       \(text)</textarea>
       """
   }
@@ -40,7 +60,7 @@ extension PageContent {
       let name: HTML =
         "<span class=\"hidden\"> \(upload.report.description) \(upload.id.description)</span>"
       return """
-        <li><p><strong>\(upload.report.description)</strong> <span class="note">\(Self.size(upload.size)) · \
+        <li><p><strong>\(upload.report.description)</strong> <span class="note">\(sizeWords(upload.size)) · \
         \(Self.time(upload.attachedAt))</span></p>
         <p class="upload-state">\(upload.state.words)</p>
         <p>\(Self.copyable(upload.id, as: "queue"))</p>
@@ -99,14 +119,5 @@ extension PageContent {
     \(Self.button(.clearRecordings, "Delete the recordings", id: "clear-recordings", kind: "destructive"))
     </details></section>
     """
-  }
-
-  /// Formats a number of bytes.
-  private static func size(_ bytes: Int64) -> String {
-    switch bytes {
-    case ..<1000: "\(bytes) B"
-    case ..<1_000_000: "\((bytes + 500) / 1000) KB"
-    default: "\(bytes / 1_000_000).\(bytes % 1_000_000 / 100_000) MB"
-    }
   }
 }

@@ -32,7 +32,7 @@ struct PageContent: Sendable {
         \(outcome)
         <div class="columns">
         <div>\([stateSection, modulesSection])</div>
-        <div>\([uploadSection, activateSection, queueSection, recentSection, clearSection])</div>
+        <div>\([crashSection, uploadSection, activateSection, queueSection, recentSection, clearSection])</div>
         </div>
         </main>
         """)

@@ -8,8 +8,8 @@ struct SnapshotText {
   init(_ snapshot: OpenSnapshot) {
     let manifest = snapshot.manifest
     let lines =
-      Self.words(manifest) + Self.origin(manifest) + Self.modules(manifest) + Self.recordings(manifest)
-      + Self.attachments(snapshot.members.filter(\.isAttachment))
+      Self.words(manifest) + Self.origin(manifest) + Self.modules(manifest) + Self.dropped(manifest)
+      + Self.recordings(manifest) + Self.attachments(snapshot.members.filter(\.isAttachment))
       + Self.appData(snapshot.members.filter(\.isAppData))
     // Identifiers and names come from the application that recorded them, so they are escaped.
     self.lines = lines.map(Console.escaped)
@@ -54,6 +54,7 @@ struct SnapshotText {
     let sizes = manifest.recordings.reduce(into: [String: Int64]()) {
       $0[$1.identifier, default: 0] += $1.size
     }
+    let dropped = Set(manifest.dropped.compactMap(\.identifier))
     let width = min(40, manifest.modules.map(\.name.count).max() ?? 0)
     let complete = manifest.modules.filter { $0.files.allSatisfy { sizes[$0] != nil } }.count
     var lines = ["", "Modules      \(manifest.modules.count), \(complete) complete"]
@@ -65,11 +66,37 @@ struct SnapshotText {
         ? "complete" : "\(module.files.count - missing.count) of \(module.files.count), missing:"
       lines.append(
         "\(Columns.aligned(Console.size(size), to: 11))  \(Columns.padded(module.name, to: width))  \(state)")
-      lines += Columns.list(missing, indent: 17 + width)
+      lines += Columns.list(
+        missing.map { dropped.contains($0) ? "\($0) (dropped)" : $0 }, indent: 17 + width)
     }
     let wanted = Set(manifest.modules.flatMap(\.files))
     let others = Set(manifest.recordings.map(\.identifier)).subtracting(wanted)
     if !others.isEmpty { lines.append("             \(number(others.count, "identifier")) in no module") }
+    return lines
+  }
+
+  /// What was not recorded, by its reasons.
+  private static func dropped(_ manifest: Manifest) -> [String] {
+    guard !manifest.dropped.isEmpty else { return [] }
+    var lines = ["", "Dropped      \(sum(manifest.dropped.map(\.bytes)))"]
+    var groups: [(reason: String, entries: [Manifest.Dropped])] = []
+    for entry in manifest.dropped {
+      if let place = groups.firstIndex(where: { $0.reason == entry.explanation }) {
+        groups[place].entries.append(entry)
+      } else {
+        groups.append((entry.explanation, [entry]))
+      }
+    }
+    for (reason, entries) in groups {
+      // The sizes in a manifest are untrusted and can overflow.
+      let size = entries.reduce(Int64(0)) { $0.addingReportingOverflow($1.bytes).partialValue }
+      lines.append("\(Columns.aligned(Console.size(size), to: 11))  \(reason):")
+      let names = entries.map { entry in
+        let calls = entry.count > 1 ? " (\(entry.count) calls)" : ""
+        return (entry.identifier ?? "others") + calls
+      }
+      lines += Columns.list(names, indent: 15)
+    }
     return lines
   }
 
@@ -101,7 +128,9 @@ struct SnapshotText {
   }
 
   private static func sum(_ sizes: [Int64]) -> String {
-    sizes.isEmpty ? "0" : "\(sizes.count), \(Console.size(sizes.reduce(0, +)))"
+    sizes.isEmpty
+      ? "0"
+      : "\(sizes.count), \(Console.size(sizes.reduce(0) { $0.addingReportingOverflow($1).partialValue }))"
   }
 
   private static func number(_ count: Int, _ noun: String) -> String {

@@ -15,12 +15,15 @@ extension BundleContents {
     try bundle.readExtras { member in
       if member.isAttachment { attachments.append(member) } else { files.append(member) }
     }
+    let dropped = manifest.dropped
     self.init(
       formatVersion: manifest.formatVersion,
       redactions: Array(manifest.redactions.prefix(PageLimits.names)),
       redactionCount: manifest.redactions.count, recordingCount: recordings.count,
       recordingBytes: recordings.bytes, largestRecording: recordings.largest,
-      modules: recordings.summaries, moduleCount: modules.count, recordings: recordings.slice,
+      modules: recordings.summaries(dropped), moduleCount: modules.count,
+      dropped: PageSlice(Array(dropped.prefix(PageLimits.rows)), total: dropped.count),
+      recordings: recordings.slice,
       attachments: try attachments.slice(showingPicturesOf: bundle), files: files.slice)
   }
 }
@@ -64,11 +67,14 @@ private struct RecordingPage {
 
   var slice: PageSlice<Manifest.Recording> { PageSlice(rows, start: min(start, total), total: total) }
 
-  var summaries: [ModuleSummary] {
-    modules.indices.map { index in
-      ModuleSummary(
+  func summaries(_ dropped: [Manifest.Dropped]) -> [ModuleSummary] {
+    let reasons = Dictionary(dropped.map { ($0.identifier, $0.summary) }) { _, last in last }
+    return modules.indices.map { index in
+      var summary = ModuleSummary(
         name: modules[index].name, wanted: wanted[index], missing: missing[index].count,
         missingIdentifiers: Array(missing[index].sorted().prefix(PageLimits.names)))
+      for identifier in summary.missingIdentifiers { summary.reasons[identifier] = reasons[identifier] }
+      return summary
     }
   }
 }

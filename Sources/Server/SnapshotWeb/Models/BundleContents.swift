@@ -18,6 +18,8 @@ package struct BundleContents: Sendable {
   package var modules: [ModuleSummary]
   /// The number of modules.
   package var moduleCount: Int
+  /// The first entries of what was not recorded, at most ``PageLimits/rows``.
+  package var dropped: PageSlice<Manifest.Dropped>
   /// One page of the recordings of the selected module, or of all, in the manifest's order.
   package var recordings: PageSlice<Manifest.Recording>
   /// The first attachments, at most ``PageLimits/rows``.
@@ -29,7 +31,8 @@ package struct BundleContents: Sendable {
   package init(
     formatVersion: Int, redactions: [String], redactionCount: Int, recordingCount: Int,
     recordingBytes: Int64, largestRecording: Int64, modules: [ModuleSummary], moduleCount: Int,
-    recordings: PageSlice<Manifest.Recording>, attachments: PageSlice<FileEntry>,
+    dropped: PageSlice<Manifest.Dropped> = PageSlice(), recordings: PageSlice<Manifest.Recording>,
+    attachments: PageSlice<FileEntry>,
     files: PageSlice<FileEntry>
   ) {
     self.formatVersion = formatVersion
@@ -40,6 +43,7 @@ package struct BundleContents: Sendable {
     self.largestRecording = largestRecording
     self.modules = modules
     self.moduleCount = moduleCount
+    self.dropped = dropped
     self.recordings = recordings
     self.attachments = attachments
     self.files = files
@@ -73,6 +77,8 @@ package struct ModuleSummary: Sendable, Hashable {
   package var missing: Int
   /// The first identifiers without recording, at most ``PageLimits/names``.
   package var missingIdentifiers: [String]
+  /// Why the recordings of some of these identifiers were dropped, in a few words.
+  package var reasons: [String: String] = [:]
 
   /// Creates a summary from its parts.
   package init(name: String, wanted: Int, missing: Int, missingIdentifiers: [String]) {

@@ -6,6 +6,7 @@ extension BundleContents {
   func fields(
     of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
   ) -> Fields {
+    let droppedRows = budget.part(5000) { self.droppedRows(&$0) }
     let moduleRows = budget.part(10_000) { self.moduleRows(of: id, selection, &$0) }
     let attachments = budget.part(8000) { budget in
       fileRows(self.attachments.rows, of: id, below: "attachments/", &budget)
@@ -19,6 +20,9 @@ extension BundleContents {
           "rows": moduleRows,
           "rest": rest(moduleCount - moduleRows.count, "module"),
         ] as Fields : nil,
+      "dropped": dropped.total > 0
+        ? ["rows": droppedRows, "rest": rest(dropped.total - droppedRows.count, "identifier")] as Fields
+        : nil,
       "selected": selection.module.map { module -> Fields in
         var budget = PageBudget(200)
         return [
@@ -63,6 +67,20 @@ extension BundleContents {
     count > 0 ? "and \(Measures.count(count, noun)) more" : nil
   }
 
+  private func droppedRows(_ budget: inout PageBudget) -> [Fields] {
+    var rows: [Fields] = []
+    for entry in dropped.rows.prefix(PageLimits.rows) {
+      guard budget.take(180) else { break }
+      rows.append([
+        "name": budget.name(entry.identifier ?? "others", most: 120),
+        "calls": entry.count > 1 ? Measures.count(entry.count, "call") : nil,
+        "size": Measures.sizeFields(entry.bytes),
+        "reason": budget.name(entry.explanation, most: 120),
+      ])
+    }
+    return rows
+  }
+
   private func moduleRows(
     of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
   ) -> [Fields] {
@@ -73,7 +91,9 @@ extension BundleContents {
       let name = budget.name(module.name, most: 120)
       var missing: [Fields] = []
       for identifier in module.missingIdentifiers.prefix(PageLimits.names) where budget.take(40) {
-        missing.append(budget.name(identifier, most: 120))
+        var row = budget.name(identifier, most: 120)
+        row["reason"] = module.reasons[identifier].map { budget.name($0, most: 120) }
+        missing.append(row)
       }
       let present = max(0, module.wanted - module.missing)
       rows.append([

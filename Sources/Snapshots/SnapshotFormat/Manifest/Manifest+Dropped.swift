@@ -29,6 +29,8 @@ extension Manifest {
       public static let limit = Reason(rawValue: "limit")
       /// It was removed because of its age.
       public static let age = Reason(rawValue: "age")
+      /// The user did not want to send it.
+      public static let withheld = Reason(rawValue: "withheld")
     }
 
     /// The identifier, shortened if it is long; `nil` if there were too many to list.
@@ -60,6 +62,7 @@ extension Manifest {
       case .notEncoded: "it could not be encoded"
       case .limit: "removed as the oldest, because the limit of all recordings was reached"
       case .age: "removed because of its age"
+      case .withheld: "the user did not send it"
       default: reason.rawValue
       }
     }
@@ -83,6 +86,9 @@ extension Manifest.Dropped: CustomStringConvertible {
     let calls = count == 1 ? "" : "\(count) calls, "
     return "Dropped: \(identifier ?? "others"), \(calls)\(Self.size(bytes)): \(explanation)"
   }
+
+  /// The size and the reason in a few words, such as `dropped: 60 MB, too much waited for the disk`.
+  package var summary: String { "dropped: \(Self.size(bytes)), \(explanation)" }
 
   private static func size(_ bytes: Int64) -> String {
     let units: [(String, Int64)] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000)]

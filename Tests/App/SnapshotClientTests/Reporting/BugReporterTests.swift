@@ -110,6 +110,22 @@ import Testing
     #expect(transport.requests.count == 20)
   }
 
+  @Test func `the freezer gets the report as it is`() async throws {
+    let frozen = Lock<BugReport?>(nil)
+    let freeze = fixture.freezer
+    let reporter = BugReporter(queue: try fixture.reporter(UploadTransport()).queue) { bug, zip in
+      frozen.withLock { $0 = bug }
+      return try await freeze(bug, zip)
+    }
+    var bug = BugReport(report: fixture.report, run: .previous)
+    bug.attachments = ["screenshot.png": Data([1])]
+    bug.excluded = ["news/feed"]
+    #expect(try await reporter.attach(bug) == bug.id)
+    #expect(frozen.withLock { $0 } == bug)
+    let others = [BugReport(report: fixture.report), BugReport(report: fixture.report)]
+    #expect(Set(others.map(\.id)).count == 2 && others.allSatisfy { $0.run == .current })
+  }
+
   @Test func `the user's words are in the bundle`() async throws {
     let noted = Lock<Manifest?>(nil)
     let freeze = fixture.freezer

@@ -58,11 +58,11 @@ struct ReportingFixture {
       freeze: freezer)
   }
 
-  /// Packs the recorded file with a new UUID.
+  /// Packs the recorded file.
   var freezer: BugReporter.Freezer {
     { [recorded = folder.file("recorded")] bug, zip in
       let manifest = Manifest(
-        id: SnapshotID(), createdAt: Date(timeIntervalSince1970: 1_700_000_000),
+        id: bug.id, createdAt: Date(timeIntervalSince1970: 1_700_000_000),
         application: .init(identifier: "com.example.news", version: "3.1.4", build: "159"),
         device: .init(model: "x86_64", system: "Linux", systemVersion: "6.1", locale: "de_AT"),
         report: bug.report,

@@ -58,6 +58,20 @@ import Testing
     #expect(page.total == identifiers.count)
   }
 
+  @Test(arguments: [0, 50, 51])
+  func `what was dropped is counted, and its reason is beside the missing identifier`(count: Int) throws {
+    let dropped = (0..<count).map { number in
+      Manifest.Dropped(
+        identifier: number == 0 ? "missing" : "d/\(number)", reason: .waiting, count: 1, bytes: 60_000_000)
+    }
+    let sample = try SampleBundle(modules: Self.modules, dropped: dropped)
+    let contents = try BundleContents(sample.bundle, modules: Self.modules, selection: .init())
+    #expect(contents.dropped.total == count)
+    #expect(contents.dropped.rows == Array(dropped.prefix(50)))
+    let reasons = count == 0 ? [:] : ["missing": "dropped: 60 MB, too much waited for the disk"]
+    #expect(contents.modules.map(\.reasons) == [reasons, [:]])
+  }
+
   @Test func `pictures are what browsers show as such`() throws {
     let png: [UInt8] =
       [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)

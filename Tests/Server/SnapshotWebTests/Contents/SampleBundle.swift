@@ -16,13 +16,14 @@ struct SampleBundle {
   /// Zips `recordings`, by their identifiers, and other files.
   init(
     _ recordings: [(identifier: String, bytes: [UInt8])] = [], files: [(name: String, bytes: [UInt8])] = [],
-    modules: [Module] = []
+    modules: [Module] = [], dropped: [Manifest.Dropped] = []
   ) throws {
     var manifest = Manifest(
       id: SnapshotID(), createdAt: Date(timeIntervalSince1970: 0),
       application: .init(identifier: "com.example.news", version: "3.1", build: "7"),
       device: .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT"),
       modules: modules, redactions: ["e-mail"])
+    manifest.dropped = dropped
     manifest.recordings = recordings.map { identifier, bytes in
       Manifest.Recording(
         identifier: identifier, path: "recordings/\(RecordingName(identifier))", size: Int64(bytes.count),
