@@ -3,7 +3,7 @@ import Dispatch
 public import Foundation
 public import SnapshotClient
 import SnapshotFormat
-import Synchronization
+import SystemIO
 
 /// A tester's operations on an app's snapshots, without a user interface.
 ///
@@ -37,7 +37,7 @@ public final class BetaSettings: Sendable {
   let downloads: URL
   let configuration: Configuration
   let disk = DispatchQueue(label: "beta-settings.disk", qos: .utility)
-  private let core = Mutex(Core())
+  private let core = Lock(Core())
 
   /// Creates the settings of an app that records with `mode`.
   /// - Parameters:

@@ -1,6 +1,5 @@
 public import Foundation
 public import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// A snapshot that was sent or activated on this device.
@@ -46,14 +45,14 @@ final class RecentSnapshots: Sendable {
   let problem: String?
   private let file: URL
   private let limit: Int
-  private let entries: Mutex<[RecentSnapshot]>
+  private let entries: Lock<[RecentSnapshot]>
 
   /// Reads the list from `file`, or starts empty if the file does not exist. The list has at most `limit` entries.
   init(file: URL, limit: Int) {
     self.file = file
     self.limit = max(1, limit)
     let (entries, problem) = Self.read(file)
-    self.entries = Mutex(Array(entries.prefix(self.limit)))
+    self.entries = Lock(Array(entries.prefix(self.limit)))
     self.problem = problem
   }
 

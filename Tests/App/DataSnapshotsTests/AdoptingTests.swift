@@ -1,6 +1,6 @@
 import DataSnapshots
 import Foundation
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -29,7 +29,7 @@ private struct ServerAPI: Sendable {
 }
 
 private final class Socket: Sendable {
-  private let handler = Mutex<(@Sendable (Data) -> Void)?>(nil)
+  private let handler = Lock<(@Sendable (Data) -> Void)?>(nil)
 
   func onMessage(_ body: @escaping @Sendable (Data) -> Void) { handler.withLock { $0 = body } }
 
@@ -93,7 +93,7 @@ struct AdoptingTests {
       snapshots.state = .replaying
     }
     let socket = Socket()
-    let shown = Mutex<[String]>([])
+    let shown = Lock<[String]>([])
     let show = { @Sendable (data: Data) in shown.withLock { $0.append(String(decoding: data, as: UTF8.self)) }
     }
     // example: Message begin
@@ -122,7 +122,7 @@ struct AdoptingTests {
         // example: Combine begin
         let feed = api.publisher(for: "/feed").process("news/feed", by: snapshots)
         // example: Combine end
-        let shown = Mutex<[Data]>([])
+        let shown = Lock<[Data]>([])
         let subscription = feed.sink { _ in
         } receiveValue: { data in
           shown.withLock { $0.append(data) }

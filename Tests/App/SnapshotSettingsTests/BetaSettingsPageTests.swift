@@ -3,7 +3,6 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import SnapshotFormat
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing

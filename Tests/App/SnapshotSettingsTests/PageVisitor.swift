@@ -2,7 +2,6 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import SnapshotSettings
-import Synchronization
 import SystemIO
 import Testing
 
@@ -59,9 +58,9 @@ struct PageVisitor {
 
 /// Returns each piece of a body once.
 private final class PieceList: Sendable {
-  private let pieces: Mutex<[IOBuffer]>
+  private let pieces: Lock<[IOBuffer]>
 
-  init(_ pieces: [IOBuffer]) { self.pieces = Mutex(pieces) }
+  init(_ pieces: [IOBuffer]) { self.pieces = Lock(pieces) }
 
   func next() -> IOBuffer? { pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
 }

@@ -3,14 +3,14 @@ import Foundation
 import SnapshotClient
 import SnapshotFormat
 import SnapshotSettings
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ReportFormTests {
   /// Collects what was put into the pasteboard.
   private final class Copies: Sendable {
-    private let texts = Mutex<[String]>([])
+    private let texts = Lock<[String]>([])
 
     func append(_ text: String) { texts.withLock { $0.append(text) } }
 
@@ -183,7 +183,7 @@ import Testing
   @Test func `a bundle that can't be made is tried again under the same UUID`() async throws {
     let app = try makeApp()
     app.recordAll()
-    let isBroken = Mutex(true)
+    let isBroken = Lock(true)
     let queue = try makeReporter(app, offline).queue
     let reporter = BugReporter(queue: queue) { [mode = app.mode] bug, zip in
       if isBroken.withLock({ $0 }) { throw SampleFailure(description: "The disk is full.") }
@@ -203,7 +203,7 @@ import Testing
   @Test func `a report is sent once, however often the button is pressed`() async throws {
     let app = try makeApp()
     app.recordAll()
-    let calls = Mutex(0)
+    let calls = Lock(0)
     let queue = try makeReporter(app, offline).queue
     let reporter = BugReporter(queue: queue) { [mode = app.mode] bug, zip in
       calls.withLock { $0 += 1 }

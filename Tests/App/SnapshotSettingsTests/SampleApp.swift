@@ -8,7 +8,7 @@ import SnapshotServer
 import SnapshotSettings
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -91,8 +91,8 @@ final class SampleUploads: Sendable {
   private let mode: SnapshotMode
   private let client: SnapshotAPIClient
   private let folder: TemporaryFolder
-  let list = Mutex<[BetaSettings.Upload]>([])
-  let retried = Mutex<[SnapshotID]>([])
+  let list = Lock<[BetaSettings.Upload]>([])
+  let retried = Lock<[SnapshotID]>([])
 
   init(mode: SnapshotMode, client: SnapshotAPIClient, folder: TemporaryFolder) {
     (self.mode, self.client, self.folder) = (mode, client, folder)

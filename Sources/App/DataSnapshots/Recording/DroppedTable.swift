@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// `dropped.json`: what was not recorded, or was removed again, and why. Kept across launches until everything is
@@ -18,7 +17,7 @@ final class DroppedTable: Sendable {
   private static let sizeLimit = 1 << 20
 
   private let storage: Storage
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ storage: Storage) { self.storage = storage }
 

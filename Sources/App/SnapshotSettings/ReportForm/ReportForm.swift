@@ -2,7 +2,7 @@ public import DataSnapshots
 public import Foundation
 public import SnapshotClient
 public import SnapshotFormat
-import Synchronization
+import SystemIO
 
 /// The form in which a user reports a bug, without a user interface.
 ///
@@ -39,7 +39,7 @@ public final class ReportForm: Sendable {
   let reporter: BugReporter
   let configuration: Configuration
   let screenshot: Data?
-  private let state: Mutex<State>
+  private let state: Lock<State>
 
   /// Creates a form for a new report.
   /// - Parameters:
@@ -55,7 +55,7 @@ public final class ReportForm: Sendable {
     self.reporter = reporter
     self.configuration = configuration
     self.screenshot = screenshot
-    state = Mutex(State(contents: Contents(id: SnapshotID(), fields: configuration.fields)))
+    state = Lock(State(contents: Contents(id: SnapshotID(), fields: configuration.fields)))
   }
 
   /// What the form shows now.

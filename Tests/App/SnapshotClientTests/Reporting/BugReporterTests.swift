@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -112,7 +111,7 @@ import Testing
   }
 
   @Test func `the freezer gets the report as it is`() async throws {
-    let frozen = Mutex<BugReport?>(nil)
+    let frozen = Lock<BugReport?>(nil)
     let freeze = fixture.freezer
     let reporter = BugReporter(queue: try fixture.reporter(UploadTransport()).queue) { bug, zip in
       frozen.withLock { $0 = bug }
@@ -128,7 +127,7 @@ import Testing
   }
 
   @Test func `the user's words are in the bundle`() async throws {
-    let noted = Mutex<Manifest?>(nil)
+    let noted = Lock<Manifest?>(nil)
     let freeze = fixture.freezer
     let reporter = BugReporter(queue: try fixture.reporter(UploadTransport()).queue) { bug, zip in
       let packed = try await freeze(bug, zip)
