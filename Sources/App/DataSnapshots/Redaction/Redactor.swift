@@ -15,15 +15,15 @@ struct Redactor: Sendable {
 
   /// Returns `data` after redaction; unchanged if no rule matches. `identifier` is the data's identifier.
   func redact(_ data: Data, as identifier: String) throws(Failure) -> Data {
-    var data = data
+    var document = RedactableDocument(data)
     for rule in rules where rule.applies(to: identifier) {
       do {
-        data = try Self.apply(rule, to: data, identifier)
+        try Self.apply(rule, to: &document, identifier)
       } catch {
         throw Failure(rule: rule.name, cause: error)
       }
     }
-    return data
+    return document.data
   }
 
   /// Returns `identifier` after redaction. All text rules apply to it, even if they are limited to other identifiers.
@@ -44,47 +44,39 @@ struct Redactor: Sendable {
     }.map(\.name)
   }
 
-  private static func apply(_ rule: RedactionRule, to data: Data, _ identifier: String) throws -> Data {
-    var data = data
+  private static func apply(
+    _ rule: RedactionRule, to document: inout RedactableDocument, _ identifier: String
+  ) throws {
     for step in rule.steps {
       if case .data(let body) = step {
-        data = try body(data, identifier)
+        document = RedactableDocument(try body(document.data, identifier))
         continue
       }
-      var text = RedactableText(data)
-      let json = try makeTokens(text, mustBeJSON: step.isAboutJSON)
+      let json = try document.tokens(mustBeJSON: step.isAboutJSON)
+      var text = document.text
       let isChanged: Bool
       switch (step, json) {
       case (.keys(let isWanted), let json?):
+        var known: [String: Bool] = [:]
         isChanged = removeValues(json, of: &text) { token in
-          if case .key(let key) = token.place.last { isWanted(key) } else { false }
+          guard case .key(let key) = token.place.last else { return false }
+          if let answer = known[key] { return answer }
+          let answer = isWanted(key)
+          known[key] = answer
+          return answer
         }
       case (.keys(let isWanted), nil):
         isChanged = replace(AssignmentScanner(wholeLine: false, isWanted).scan(text.bytes), in: &text)
       case (.path(let path), let json?):
         isChanged = removeValues(json, of: &text) { path.matches($0.place) }
-      case (.text(let rule), let json?):
-        isChanged = try removeText(rule, json, of: &text)
+      case (.text(let rule), _?):
+        isChanged = removeText(rule, try document.strings(), of: &text)
       case (.text(let rule), nil):
         isChanged = replace(rule.matches(in: text.bytes), in: &text)
       case (.path, nil), (.data, _):
         isChanged = false
       }
-      if isChanged { data = text.data }
-    }
-    return data
-  }
-
-  /// Returns the tokens of `text`, or `nil` if it is not JSON. Throws for text that begins like JSON but is invalid, if
-  /// `mustBeJSON` is true.
-  private static func makeTokens(_ text: RedactableText, mustBeJSON: Bool) throws -> JSONTokens? {
-    let opening = JSONTokens.opening(of: text.bytes)
-    guard opening != .other else { return nil }
-    do {
-      return try JSONTokens(text.bytes)
-    } catch {
-      if mustBeJSON, opening == .likeJSON { throw error }
-      return nil
+      if isChanged { document.text = text }
     }
   }
 
@@ -116,20 +108,13 @@ struct Redactor: Sendable {
 
   /// Replaces the matches of a rule in the keys, strings and numbers of JSON, after unescaping.
   private static func removeText(
-    _ rule: TextRule, _ json: JSONTokens, of text: inout RedactableText
-  ) throws -> Bool {
-    // All of them are joined to one text, a line for each, so that the rule runs only once.
-    var lines: [UInt8] = []
-    var places: [(line: Range<Int>, token: JSONTokens.Token)] = []
-    for token in json.tokens where token.kind == .string || token.kind == .number {
-      let source = text.bytes[token.range]
-      let content = token.kind == .string ? try JSONTokens.content(ofString: source) : Array(source)
-      places.append((lines.count..<lines.count + content.count, token))
-      lines += content + [UInt8(ascii: "\n")]
-    }
+    _ rule: TextRule, _ strings: RedactableDocument.Strings, of text: inout RedactableText
+  ) -> Bool {
+    let lines = strings.lines
     var found = rule.matches(in: lines)[...]
     var edits: [(range: Range<Int>, bytes: [UInt8])] = []
-    for (line, token) in places {
+    if found.isEmpty, !rule.looksAtWholeText { return false }
+    for (line, token) in strings.places {
       while let match = found.first, match.upperBound <= line.lowerBound { found.removeFirst() }
       var matches: [Range<Int>] = []
       for match in found {
