@@ -5,7 +5,6 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 package import S3Client
-import Synchronization
 import SystemIO
 
 /// An S3-compatible store in memory, with one bucket, on the loopback address.
@@ -145,7 +144,7 @@ private final class FakeS3Storage: HTTPHandler {
   }
 
   private let defects: FakeS3Server.Defects
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ defects: FakeS3Server.Defects) { self.defects = defects }
 
@@ -370,7 +369,7 @@ extension HTTPServerResponse {
     after count: Int, _ interruption: @escaping @Sendable () async throws -> Void
   ) -> Self {
     guard case .bytes(let bytes) = body, count < bytes.count else { return self }
-    let pieces = Mutex([Array(bytes[..<count]), Array(bytes[count...])])
+    let pieces = Lock([Array(bytes[..<count]), Array(bytes[count...])])
     var response = self
     response.body = .stream(length: Int64(bytes.count)) {
       let (piece, left) = pieces.withLock { ($0.isEmpty ? nil : $0.removeFirst(), $0.count) }

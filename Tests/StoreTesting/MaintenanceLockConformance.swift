@@ -2,7 +2,7 @@ import PostgreSQLClient
 import PostgreSQLSharing
 import PostgreSQLTesting
 package import SnapshotStore
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -48,7 +48,7 @@ package enum MaintenanceLockKind: CaseIterable, Sendable {
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct MaintenanceLockConformance {
   /// The work of one server, which ends when it is cancelled.
   private final class Work: Sendable {
-    private let counts = Mutex((begun: 0, running: 0))
+    private let counts = Lock((begun: 0, running: 0))
     private let changes = AsyncStream<Void>.makeStream()
 
     var begun: Int { counts.withLock { $0.begun } }
@@ -116,7 +116,7 @@ package enum MaintenanceLockKind: CaseIterable, Sendable {
   func `the lock is free after work that returns`(kind: MaintenanceLockKind) async throws {
     try await kind.withLocks { make, _ in
       for _ in 0..<3 {
-        let count = Mutex(0)
+        let count = Lock(0)
         try await make().whileHeld { count.withLock { $0 += 1 } }
         #expect(count.withLock { $0 } == 1)
       }

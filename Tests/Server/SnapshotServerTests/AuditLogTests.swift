@@ -4,7 +4,6 @@ import Logging
 import Observability
 import SnapshotFormat
 import SnapshotServer
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -327,7 +326,7 @@ import Testing
   /// Waits before it logs. Nothing releases it meanwhile, unless the caller did not wait for it.
   private final class WaitingLog: LogHandler, Sendable {
     private let released = DispatchSemaphore(value: 0)
-    private let waited = Mutex(false)
+    private let waited = Lock(false)
 
     var hasWaited: Bool { waited.withLock(\.self) }
 

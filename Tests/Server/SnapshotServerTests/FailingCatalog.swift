@@ -1,24 +1,24 @@
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
+import SystemIO
 
 /// A catalogue whose writes fail, or which does not answer, while a test says so.
 final class FailingCatalog: Catalog {
-  let isFailing = Atomic(false)
-  let isUnavailable = Atomic(false)
+  let isFailing = Lock(false)
+  let isUnavailable = Lock(false)
   private let catalog = InMemoryCatalog()
-  private let duringList = Mutex<(@Sendable (SnapshotShard) async -> Void)?>(nil)
+  private let duringList = Lock<(@Sendable (SnapshotShard) async -> Void)?>(nil)
 
   /// Lets `work` happen before the ids of a shard are listed.
   func beforeLists(_ work: (@Sendable (SnapshotShard) async -> Void)?) { duringList.withLock { $0 = work } }
 
   private func check() throws(CatalogError) {
-    if isFailing.load(ordering: .sequentiallyConsistent) { throw .failed("as it was told") }
+    if isFailing.value { throw .failed("as it was told") }
   }
 
   private func requireAnswer() throws(CatalogError) {
-    if isUnavailable.load(ordering: .sequentiallyConsistent) { throw .unavailable("as it was told") }
+    if isUnavailable.value { throw .unavailable("as it was told") }
   }
 
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {

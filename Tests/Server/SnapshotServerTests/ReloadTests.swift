@@ -7,7 +7,6 @@ import Logging
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -186,7 +185,7 @@ import Testing
   {
     let maker = try CertificateMaker()
     let pair = try await maker.make("first.test", as: "server")
-    let calls = Mutex(0)
+    let calls = Lock(0)
     let log = CapturedLog()
     // Each time, the source is asked whether the files have changed, and again when they are read, which fails at first.
     let source: ServerCertificates.Source = { () throws(TLSError) in

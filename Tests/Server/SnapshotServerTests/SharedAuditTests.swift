@@ -6,7 +6,7 @@ import PostgreSQLTesting
 import SnapshotFormat
 import SnapshotServer
 import StoreTesting
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -296,7 +296,7 @@ private final class FlakyAudit: SharedAudit {
   struct Down: Error {}
 
   private let rows: SharedAuditRows
-  private let state = Mutex((calls: 0, failures: 0, isDown: false))
+  private let state = Lock((calls: 0, failures: 0, isDown: false))
 
   init(_ rows: SharedAuditRows) { self.rows = rows }
 

@@ -8,7 +8,6 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -43,8 +42,8 @@ import Testing
     /// Lets the database answer, or not.
     func setDatabase(isAvailable: Bool) {
       notes.isAvailable = isAvailable
-      catalog.isFailing.store(!isAvailable, ordering: .sequentiallyConsistent)
-      catalog.isUnavailable.store(!isAvailable, ordering: .sequentiallyConsistent)
+      catalog.isFailing.set(!isAvailable)
+      catalog.isUnavailable.set(!isAvailable)
     }
 
     /// Lets so much time pass that a server counts as ended that has not answered.
@@ -374,10 +373,10 @@ import Testing
       let (one, other) = (try await servers.start(), try await servers.start())
       let id = try await attach(one)
       try await one.indexer.update()
-      let writes = Atomic(0)
+      let writes = Lock(0)
       servers.objects.inject { call in
         guard call.method == "PUT", call.key.hasPrefix("records/") else { return nil }
-        let isFirst = writes.add(1, ordering: .sequentiallyConsistent).oldValue == 0
+        let isFirst = writes.add(1) - 1 == 0
         return isFirst ? .delayed : .refused(status: 403, code: "AccessDenied")
       }
       let word = await failure { try await one.storage.store.change(RecordChange(isPinned: true), of: id) }
@@ -434,14 +433,14 @@ import Testing
 extension FakeS3Server {
   /// Lets the next record be written, which is not answered, and can't be read then.
   fileprivate func loseNextRecord() {
-    let wasWritten = Atomic(false)
+    let wasWritten = Lock(false)
     inject { call in
       guard call.key.hasPrefix("records/") else { return nil }
       if call.method == "PUT" {
-        wasWritten.store(true, ordering: .sequentiallyConsistent)
+        wasWritten.set(true)
         return .failedAfterwards
       }
-      return wasWritten.load(ordering: .sequentiallyConsistent)
+      return wasWritten.value
         ? .refused(status: 500, code: "InternalError") : nil
     }
   }

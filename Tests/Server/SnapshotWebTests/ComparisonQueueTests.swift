@@ -1,7 +1,7 @@
 import Dispatch
 import HTTPEngine
 import HTTPTypes
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -18,7 +18,7 @@ struct ComparisonQueueTests {
 
   /// The weights of the comparisons that have begun, in order.
   private final class Begun: Sendable {
-    private let list = Mutex<[Int64]>([])
+    private let list = Lock<[Int64]>([])
 
     var weights: [Int64] { list.withLock(\.self) }
     func add(_ weight: Int64) { list.withLock { $0.append(weight) } }
@@ -68,7 +68,7 @@ struct ComparisonQueueTests {
         group.addTask { try await queue.perform(weight: 1) { _ in 1 } }
         try await eventually { queue.waiting == index + 1 }
       }
-      let isAnswered = Mutex(false)
+      let isAnswered = Lock(false)
       let refused = Task { () -> HTTPProblem? in
         defer { isAnswered.withLock { $0 = true } }
         do {

@@ -4,7 +4,6 @@ import S3Store
 import S3Testing
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -168,8 +167,8 @@ import Testing
   }
 
   @Test func `a mark that can't be loaded holds, and one that can't be saved does not`() async {
-    let failures = Atomic(0)
-    let clock = clock { $0.onFailure = { _ in failures.add(1, ordering: .relaxed) } }
+    let failures = Lock(0)
+    let clock = clock { $0.onFailure = { _ in failures.add(1) } }
     marks.isFailing = true
     guard case .unknown? = await clock.read().doubt?.cause else {
       Issue.record("\(String(describing: clock.doubt))")
@@ -180,11 +179,11 @@ import Testing
     marks.isFailing = true
     time.run(600)
     #expect(await isBelieved(clock))
-    #expect(failures.load(ordering: .relaxed) == 1)
+    #expect(failures.value == 1)
   }
 
   @Test func `every change of the doubt is reported once`() async {
-    let told = Mutex<[ClockDoubt?]>([])
+    let told = Lock<[ClockDoubt?]>([])
     let clock = clock { $0.onChange = { doubt in told.withLock { $0.append(doubt) } } }
     func run(_ minutes: Int) async {
       for _ in 0..<minutes {
@@ -251,7 +250,7 @@ import Testing
 
 /// The clocks of a machine: one that a test can set, and a monotonic one.
 final class TestTime: Sendable {
-  private let state = Mutex((now: 1_800_000_000.0, elapsed: 0.0))
+  private let state = Lock((now: 1_800_000_000.0, elapsed: 0.0))
 
   var now: Date { state.withLock { Date(timeIntervalSince1970: $0.now) } }
 
@@ -278,7 +277,7 @@ private final class MemoryMarks: ClockMarkStore {
   }
 
   private let time: TestTime
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ time: TestTime) { self.time = time }
 

@@ -2,7 +2,6 @@ import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import Testing
 
@@ -94,8 +93,8 @@ import Testing
   @Test(arguments: [false, true])
   func `an upload that does not fit uses the space that others give back`(isGivenBack: Bool) async throws {
     let storage = try StorageFixture()
-    let available = Mutex<Int64>(1000)
-    let count = Mutex(0)
+    let available = Lock<Int64>(1000)
+    let count = Lock(0)
     let store = try await storage.open(
       { configuration in
         configuration.reserve = 1000

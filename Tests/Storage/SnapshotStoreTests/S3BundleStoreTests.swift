@@ -7,7 +7,6 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -132,7 +131,7 @@ import ZipArchive
   @Test func `the cache is deleted while it is used, and nothing is lost`() async throws {
     try await withFakeS3 { server in
       let folder = try TemporaryFolder()
-      let reads = Mutex<[CacheRead]>([])
+      let reads = Lock<[CacheRead]>([])
       var configuration = S3BundleStore.Configuration(
         folder: folder.file("cache").path, validator: .samples)
       configuration.onRead = { read in reads.withLock { $0.append(read) } }
@@ -227,7 +226,7 @@ import ZipArchive
     async throws
   {
     try await withFakeS3 { server in
-      let verified = Mutex<[SnapshotRecord]>([])
+      let verified = Lock<[SnapshotRecord]>([])
       let node = try await Node(server) {
         $0.onVerification = { record in verified.withLock { $0.append(record) } }
       }
@@ -258,7 +257,7 @@ import ZipArchive
   @Test func `a bundle that is set aside while its checksums are verified remains so`() async throws {
     try await withFakeS3 { server in
       let isSetAside = DispatchSemaphore(value: 0)
-      let verified = Mutex(0)
+      let verified = Lock(0)
       let node = try await Node(server) {
         $0.validator.validate = { zip, depth throws(BundleError) in
           if depth == .full { isSetAside.wait() }
@@ -280,7 +279,7 @@ import ZipArchive
     try await withFakeS3 { server in
       let limit = BundleError.archive(ZipError(.limit(.entries)))
       for error in [limit, .system(SystemError(operation: "pread", code: 5))] {
-        let verified = Mutex(0)
+        let verified = Lock(0)
         let node = try await Node(server) {
           $0.validator.validate = { zip, depth throws(BundleError) in
             if depth == .full { throw error }
@@ -344,8 +343,8 @@ import ZipArchive
     async throws
   {
     try await withFakeS3 { server in
-      let reads = Mutex<[CacheRead]>([])
-      let shortages = Mutex(0)
+      let reads = Lock<[CacheRead]>([])
+      let shortages = Lock(0)
       let node = try await Node(server) { configuration in
         configuration.onRead = { read in reads.withLock { $0.append(read) } }
         configuration.onShortage = { shortages.withLock { $0 += 1 } }

@@ -4,7 +4,6 @@ import S3Testing
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -14,7 +13,7 @@ import Testing
 @Suite struct ScrubberTests {
   /// The findings of the scrubber, and how long it waited to limit its rate.
   private final class Probe: ScrubObserver {
-    private let state = Mutex<(findings: [ScrubFinding], time: Duration)>(([], .zero))
+    private let state = Lock<(findings: [ScrubFinding], time: Duration)>(([], .zero))
 
     func scrubbed(_ finding: ScrubFinding) { state.withLock { $0.findings.append(finding) } }
     var findings: [ScrubFinding] { state.withLock { $0.findings } }
@@ -232,7 +231,7 @@ import Testing
 
 /// Records in which order bundles are checked and the progress is saved.
 private final class ScrubEvents: ScrubObserver, ScrubProgressStore {
-  private let events = Mutex<[String]>([])
+  private let events = Lock<[String]>([])
 
   var all: [String] { events.withLock { $0 } }
 

@@ -4,7 +4,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotServer
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -263,7 +263,7 @@ import Testing
     let gate = AsyncStream.makeStream(of: Void.self)
     let asleep = AsyncStream.makeStream(of: Void.self)
     // Who should not be delayed does not wait.
-    let expected = Mutex(0)
+    let expected = Lock(0)
     let clock = AccessClock(
       elapsed: { .zero },
       sleep: { _ in

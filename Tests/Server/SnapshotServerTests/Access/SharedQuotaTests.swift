@@ -6,7 +6,7 @@ import PostgreSQLClient
 import PostgreSQLTesting
 import SnapshotServer
 import StoreTesting
-import Synchronization
+import SystemIO
 import TestSupport
 import Testing
 
@@ -14,7 +14,7 @@ import Testing
 @Suite struct SharedQuotaTests {
   /// Counters in memory, which do not refill.
   private final class Counters: SharedQuotas {
-    private let state = Mutex<(used: [String: Int], isAvailable: Bool, failures: Int)>(([:], true, 0))
+    private let state = Lock<(used: [String: Int], isAvailable: Bool, failures: Int)>(([:], true, 0))
 
     var used: [String: Int] { state.withLock { $0.used } }
     var failures: Int { state.withLock { $0.failures } }

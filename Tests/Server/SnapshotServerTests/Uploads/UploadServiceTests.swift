@@ -7,7 +7,6 @@ import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
 import StoreTesting
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -131,7 +130,7 @@ import Testing
   func `reported offsets are durable and only grow`(kind: UploadStoreKind) async throws {
     let fixture = try await UploadFixture(kind) { $0.checkpointBytes = 2000 }
     let id = try await fixture.open(bundle).id
-    let told = Mutex<[Int64]>([])
+    let told = Lock<[Int64]>([])
     let status = try await fixture.service.append(
       id, AppendRequest(offset: 0), body: .pieces(of: bytes, size: 500), of: UploadFixture.anybody,
       onProgress: { offset in

@@ -3,7 +3,6 @@ import Observability
 import HTTPEngine
 import SnapshotServer
 import SnapshotStore
-import Synchronization
 import SystemIO
 import TestSupport
 import Testing
@@ -149,12 +148,12 @@ import Testing
     let id = try await fixture.open(bundle, deferred: true).id
     let (began, gate) = (Signal(), Signal())
     let piece = IOBuffer([UInt8](repeating: 1, count: 1000))
-    let sent = Atomic(0)
+    let sent = Lock(0)
     // It ends far behind the limit, so that the test fails if nothing else ends it.
     let endless = HTTPRequestBody(declaredLength: nil) {
       began.fire()
       await Task { await gate.wait() }.value
-      return sent.add(1, ordering: .relaxed).oldValue < 1000 ? piece : nil
+      return sent.add(1) - 1 < 1000 ? piece : nil
     }
     let hung = Task {
       try await fixture.service.append(id, AppendRequest(offset: 0), body: endless, of: UploadFixture.anybody)
@@ -170,7 +169,7 @@ import Testing
 
 /// The responses to many requests.
 private final class Words: Sendable {
-  private let words = Mutex<[String?]>([])
+  private let words = Lock<[String?]>([])
 
   var all: [String?] { words.withLock { $0 } }
 
