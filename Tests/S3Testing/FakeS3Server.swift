@@ -111,6 +111,9 @@ package final class FakeS3Server: Sendable {
   /// Makes all objects older.
   package func age(by seconds: TimeInterval) { storage.age(by: seconds) }
 
+  /// Lets the clock of the server, by which lists are answered, differ from that of the machine.
+  package func setClock(ahead seconds: TimeInterval) { storage.setClock(ahead: seconds) }
+
   /// All requests so far.
   package var calls: [Call] { storage.calls }
 }
@@ -136,6 +139,8 @@ private final class FakeS3Storage: HTTPHandler {
     var delayed: FakeS3Request?
     var paused: [CheckedContinuation<Void, Never>] = []
     var isResumed = false
+    /// By how much the clock is ahead of that of the machine, in seconds.
+    var ahead: TimeInterval = 0
   }
 
   private let defects: FakeS3Server.Defects
@@ -175,6 +180,8 @@ private final class FakeS3Storage: HTTPHandler {
   func age(by seconds: TimeInterval) {
     state.withLock { state in for key in state.objects.keys { state.objects[key]?.modifiedAt -= seconds } }
   }
+
+  func setClock(ahead seconds: TimeInterval) { state.withLock { $0.ahead = seconds } }
 
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
     let body = Data(try await request.body.collect(upTo: 1 << 30))
@@ -275,7 +282,7 @@ private final class FakeS3Storage: HTTPHandler {
     let page = keys.prefix(limit)
     let contents = page.map { key in
       let object = state.objects[key] ?? Object(Data())
-      let time = UTCTime(secondsSince1970: object.modifiedAt.timeIntervalSince1970)
+      let time = UTCTime(secondsSince1970: object.modifiedAt.timeIntervalSince1970 + state.ahead)
       return "<Contents><Key>\(S3Encoding.encodePath(key))</Key><LastModified>\(time)</LastModified>"
         + "<ETag>&quot;\(object.etag)&quot;</ETag><Size>\(object.bytes.count)</Size></Contents>"
     }

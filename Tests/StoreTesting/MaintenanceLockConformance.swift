@@ -3,6 +3,7 @@ import PostgreSQLSharing
 import PostgreSQLTesting
 package import SnapshotStore
 import SystemIO
+import TestSupport
 import Testing
 
 /// The implementations of ``MaintenanceLock`` for several servers.
@@ -44,7 +45,7 @@ package enum MaintenanceLockKind: CaseIterable, Sendable {
 }
 
 /// The guarantees of ``MaintenanceLock``, tested with every implementation.
-@Suite struct MaintenanceLockConformance {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct MaintenanceLockConformance {
   /// The work of one server, which ends when it is cancelled.
   private final class Work: Sendable {
     private let counts = Lock((begun: 0, running: 0))

@@ -62,6 +62,28 @@ import Testing
     #expect(lines[2...] == ["333", ""])
   }
 
+  @Test func `the lines of a rotated file survive a power cut once those of the next one are flushed`()
+    async throws
+  {
+    let disk = try PowerCutDisk<[String]>([])
+    let path = disk.path + "/audit.log"
+    var configuration = AuditLog.Configuration(path: path)
+    configuration.fileBytes = 10
+    var file = try AuditFile(path, configuration)
+    let lines = ["first\n", "second\n", "third\n"]
+    // Each has a file of its own.
+    for line in lines { try file.append([Array(line.utf8)]) }
+    let unflushed = file.takeUnflushed()
+    try #require(unflushed).flush()
+    disk.promise { $0 = lines }
+    try await disk.forEachCut { remains in
+      let found = try Folder.entries(remains.path).map { name in
+        String(decoding: try File("\(remains.path)/\(name)").read(upTo: 1024, at: 0), as: UTF8.self)
+      }
+      #expect(Set(found).isSuperset(of: remains.promise), "\(remains.label)")
+    }
+  }
+
   @Test func `one flush is made at a time`() throws {
     var file = try AuditFile(path, AuditLog.Configuration(path: path))
     try file.append([Array("line\n".utf8)])

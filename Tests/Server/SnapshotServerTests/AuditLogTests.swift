@@ -302,9 +302,53 @@ import Testing
         continuation.resume()
       }
     }
-    while isScheduled, failures() == 0 { await Task.yield() }
+    try await eventually { !isScheduled || failures() > 0 }
     await log.close()
     #expect(failures() == (isScheduled ? 2 : 1))
+  }
+
+  @Test func `closing a log ends after the flush of its last lines`() async throws {
+    let refusals = folder.file("refusals").path
+    try Folder.create(refusals)
+    var configuration = AuditLog.Configuration(path: path)
+    configuration.refusalsPath = refusals + "/audit.log"
+    configuration.flushInterval = .seconds(3600)
+    let handler = WaitingLog()
+    let log = try AuditLog(configuration, logger: Logger(label: "test") { _ in handler })
+    try await log.write(AuditEvent("a", .refused))
+    // The flush fails, and logs this.
+    try Folder.removeTree(refusals)
+    await log.close()
+    #expect(handler.hasWaited)
+    handler.release()
+  }
+
+  /// Waits before it logs. Nothing releases it meanwhile, unless the caller did not wait for it.
+  private final class WaitingLog: LogHandler, Sendable {
+    private let released = DispatchSemaphore(value: 0)
+    private let waited = Lock(false)
+
+    var hasWaited: Bool { waited.withLock(\.self) }
+
+    func release() { released.signal() }
+
+    func log(event: LogEvent) {
+      _ = released.wait(timeout: .now() + .milliseconds(50))
+      waited.withLock { $0 = true }
+    }
+
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+      get { nil }
+      set {}
+    }
+    var metadata: Logger.Metadata {
+      get { [:] }
+      set {}
+    }
+    var logLevel: Logger.Level {
+      get { .error }
+      set {}
+    }
   }
 
   /// Opens a log in the same way as servers, with separate files for refusals.

@@ -185,11 +185,11 @@ import Testing
     let ids = try await attach(3)
     try await serving { catalog, indexer, _ in
       let running = Task { await indexer.run(every: .milliseconds(1)) }
-      while indexer.progress != .ready { await Task.yield() }
+      try await eventually { indexer.progress == .ready }
       let generation = try await catalog.state().generation
       for suffix in ["", "-wal"] { try Folder.removeIfPresent(path + suffix) }
-      while try await catalog.state() != CatalogState(extent: .everything, generation: generation + 1) {
-        await Task.yield()
+      try await eventually {
+        try await catalog.state() == CatalogState(extent: .everything, generation: generation + 1)
       }
       #expect(try await listed(catalog) == ids)
       running.cancel()

@@ -8,6 +8,10 @@ final class FailingCatalog: Catalog {
   let isFailing = Lock(false)
   let isUnavailable = Lock(false)
   private let catalog = InMemoryCatalog()
+  private let duringList = Lock<(@Sendable (SnapshotShard) async -> Void)?>(nil)
+
+  /// Lets `work` happen before the ids of a shard are listed.
+  func beforeLists(_ work: (@Sendable (SnapshotShard) async -> Void)?) { duringList.withLock { $0 = work } }
 
   private func check() throws(CatalogError) {
     if isFailing.value { throw .failed("as it was told") }
@@ -53,6 +57,7 @@ final class FailingCatalog: Catalog {
   }
   func clear() async throws(CatalogError) { try await catalog.clear() }
   func ids(in shard: SnapshotShard) async throws(CatalogError) -> [SnapshotID] {
-    try await catalog.ids(in: shard)
+    await duringList.withLock(\.self)?(shard)
+    return try await catalog.ids(in: shard)
   }
 }

@@ -91,12 +91,12 @@ import Testing
     settings.retention.rules.limits.totalBytes = 1
     settings.retention.interval = .month
     try await withApplication(settings) { application in
-      while !application.maintenance.isActive { await Task.yield() }
+      try await eventually { application.maintenance.isActive }
       try await attach(to: application)
       #expect(try await plan(application).count == 1)
       settings.retention.interval = try #require(TimeSpan("1s"))
       try await application.reload(settings)
-      while try await !application.storage.store.allRecords().isEmpty { await Task.yield() }
+      try await eventually { try await application.storage.store.allRecords().isEmpty }
     }
   }
 
@@ -108,14 +108,14 @@ import Testing
     settings.retention.scrubInterval = changed == .rate ? TimeSpan("1s") : .month
     settings.retention.scrubBytesPerSecond = changed == .rate ? 1 : 1 << 30
     try await withApplication(settings) { application in
-      while !application.maintenance.isActive { await Task.yield() }
+      try await eventually { application.maintenance.isActive }
       let id = try await attach(to: application)
       let bundle = try File("\(settings.storage)/bundles/\(id.description.prefix(2))/\(id).zip", .update)
       try bundle.write([1], at: bundle.size / 2)
       settings.retention.scrubInterval = TimeSpan("1s")
       settings.retention.scrubBytesPerSecond = 1 << 30
       try await application.reload(settings)
-      while try await application.storage.store.record(id).verified != .damaged { await Task.yield() }
+      try await eventually { try await application.storage.store.record(id).verified == .damaged }
     }
   }
 
@@ -220,6 +220,21 @@ import Testing
     _ = try source()
     #expect(try Data(contentsOf: URL(filePath: files.certificate)) != Data(old.certificate))
     #expect(try Data(contentsOf: URL(filePath: files.key)) == key)
+  }
+
+  @Test func `a store without quotas refuses one, and takes the other settings`() async throws {
+    let application = ServerApplication(
+      settings, storage: ServerStorage(InMemoryStore(validator: .samples), catalog: InMemoryCatalog()),
+      logger: .quiet)
+    var changed = settings
+    changed.retention.rules.limits.totalBytes = 1
+    changed.retention.quotaBytes = 1
+    await #expect(throws: ServerError.self) { try await application.reload(changed) }
+    #expect(application.maintenance.reaper.rules.limits.totalBytes == nil)
+    changed.retention.quotaBytes = nil
+    try await application.reload(changed)
+    #expect(application.maintenance.reaper.rules.limits.totalBytes == 1)
+    await application.close()
   }
 
   @Test func `if one part refuses its settings, no part changes`() async throws {

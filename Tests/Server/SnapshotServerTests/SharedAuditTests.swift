@@ -1,7 +1,6 @@
 import AccessControl
 import Foundation
 import Logging
-import Observability
 import PostgreSQLClient
 import PostgreSQLTesting
 import SnapshotFormat
@@ -10,6 +9,8 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
+
+@testable import Observability
 
 /// Servers that share their snapshots copy their audit logs into one table.
 @Suite(.enabled("PostgreSQL isn't installed") { PostgreSQLServer.isInstalled }, .timeLimit(.minutes(5)))
@@ -40,9 +41,9 @@ struct SharedAuditTests {
     }
 
     /// Copies everything, whatever fails in between.
-    func copyAll() async {
-      while true {
-        do { if try await !forwarder.forward() { return } } catch { await Task.yield() }
+    func copyAll() async throws {
+      try await eventually {
+        do { return try await !forwarder.forward() } catch { return false }
       }
     }
 
@@ -125,21 +126,21 @@ struct SharedAuditTests {
         for number in 0..<40 {
           try await server.log.write(event(run * 1000 + number))
           if number % 3 == 0 { try await server.log.writeRefusal(event(run * 1000 + number, .refused)) }
-          if number % 5 == 0 { await server.copyAll() }
+          if number % 5 == 0 { try await server.copyAll() }
         }
         // The last lines of some runs are copied by the next one.
-        if run % 2 == 0 { await server.copyAll() }
+        if run % 2 == 0 { try await server.copyAll() }
         await server.log.close()
       }
       let server = try Server(flaky, in: folder) { ($0.fileBytes, $0.keptFiles) = (2000, 50) }
-      await server.copyAll()
+      try await server.copyAll()
       #expect(try await lines(pool).sorted() == server.written.sorted())
       #expect(flaky.failures > 10)
       await server.log.close()
       // A new table gets what the files have.
       try await withRows { rows, pool in
         let server = try Server(rows, in: folder) { ($0.fileBytes, $0.keptFiles) = (2000, 50) }
-        await server.copyAll()
+        try await server.copyAll()
         #expect(try await lines(pool).sorted() == server.written.sorted())
         await server.log.close()
       }
@@ -151,19 +152,82 @@ struct SharedAuditTests {
       let server = try Server(rows)
       try await server.log.write(event(0))
       try server.append("{\"time\":\"2026-")
-      await server.copyAll()
+      try await server.copyAll()
       #expect(try await lines(pool).count == 1)
       try server.append("\n\nnot JSON \u{0}\n{}\n" + String(repeating: "x", count: 700_000))
-      await server.copyAll()
+      try await server.copyAll()
       try server.append("\n")
       try await server.log.write(event(1))
       try await server.log.write(
         AuditEvent("long", .done, request: String(repeating: "r", count: 100_000), snapshot: id))
-      await server.copyAll()
+      try await server.copyAll()
       #expect(
         try await server.forwarder.trail(of: id).events.map(\.action).sorted() == [
           "action0", "action1", "long",
         ])
+      await server.log.close()
+    }
+  }
+
+  @Test func `a line is copied when its end is written`() async throws {
+    try await withRows { rows, pool in
+      let server = try Server(rows)
+      try await server.log.write(event(0))
+      let line = event(1).line
+      try server.append(String(line.prefix(20)))
+      for _ in 0..<2 { try await server.copyAll() }
+      #expect(try await lines(pool).count == 1)
+      try server.append(String(line.dropFirst(20)))
+      try await server.copyAll()
+      #expect(try await lines(pool).map { $0 + "\n" } == [event(0).line, line])
+      await server.log.close()
+    }
+  }
+
+  @Test func `lines that do not continue their file are not added`() async throws {
+    try await withRows { rows, pool in
+      let (server, file) = (SnapshotID(), ContentDigest.of([1]))
+      let batches: [(range: Range<Int64>, isAdded: Bool)] = [
+        (0..<10, true), (0..<10, false), (20..<30, false), (10..<20, true),
+      ]
+      for (range, isAdded) in batches {
+        let line = AuditBatch.Line(position: range.lowerBound, time: Self.start, text: "\(range)")
+        let batch = AuditBatch(file: file, isRefused: false, range: range, lines: [line])
+        let wasAdded = try await rows.append(batch, of: server)
+        #expect(wasAdded == isAdded)
+      }
+      #expect(try await rows.positions(of: server) == [file: 20])
+      #expect(try await lines(pool) == ["0..<10", "10..<20"])
+    }
+  }
+
+  @Test func `lines that the database has lost are copied again`() async throws {
+    try await withRows { rows, pool in
+      let server = try Server(rows)
+      try await server.log.write(event(0))
+      try await server.copyAll()
+      try await pool.perform { try $0.execute("TRUNCATE snapshot_audit_1.file, snapshot_audit_1.line") }
+      try await server.log.write(event(1))
+      try await server.copyAll()
+      #expect(try await lines(pool).sorted() == server.written.sorted())
+      await server.log.close()
+    }
+  }
+
+  @Test func `a pass copies a limited number of bytes, and reports that some remain`() async throws {
+    try await withRows { rows, pool in
+      let server = try Server(rows)
+      let bytes = Int(AuditLimits.passBytes) / 40
+      for number in 0..<50 {
+        try await server.log.write(
+          AuditEvent("action\(number)", .done, request: String(repeating: "r", count: bytes), snapshot: id))
+      }
+      let remains = try await server.forwarder.forward()
+      #expect(remains)
+      let copied = try await lines(pool).count
+      #expect((35...45).contains(copied))
+      try await server.copyAll()
+      #expect(try await lines(pool).count == 50)
       await server.log.close()
     }
   }
@@ -173,7 +237,7 @@ struct SharedAuditTests {
       let server = try Server(rows) { ($0.fileBytes, $0.keptFiles) = (1000, 2) }
       for number in 0..<40 {
         try await server.log.write(event(number))
-        await server.copyAll()
+        try await server.copyAll()
       }
       #expect(try await lines(pool).sorted() == server.written.sorted())
       // Another program moves all files away: the copies remain until there are newer ones.
@@ -181,7 +245,7 @@ struct SharedAuditTests {
       for name in ["audit.log", "audit.log.1", "audit.log.2"] {
         try FileManager.default.removeItem(at: server.folder.file(name))
       }
-      await server.copyAll()
+      try await server.copyAll()
       #expect(try await lines(pool) == kept)
       // The lines of a server that does not return are removed after a year.
       let other = try Server(rows)
@@ -189,7 +253,7 @@ struct SharedAuditTests {
         try $0.execute("UPDATE snapshot_audit_1.server SET seen = now() - interval '366 days'")
       }
       try await other.log.write(event(100))
-      await other.copyAll()
+      try await other.copyAll()
       #expect(try await lines(pool) == other.written)
       for server in [server, other] { await server.log.close() }
     }
@@ -215,7 +279,7 @@ struct SharedAuditTests {
       let other = try Server(rows)
       try await other.log.write(
         AuditEvent("fetchBundle", .done, time: Self.start, snapshot: bundle.id, address: "192.0.2.7"))
-      await other.copyAll()
+      try await other.copyAll()
       while true {
         let page = try await admin.get(path)
         if page.text.contains("The database does not answer.") { continue }

@@ -262,7 +262,7 @@ import Testing
       }
       let maintenances = applications.map(\.maintenance)
       maintenances[0].start()
-      while !maintenances[0].isActive { await Task.yield() }
+      try await eventually { maintenances[0].isActive }
       maintenances[1].start()
       // Other settings apply at once where they are in use, and later elsewhere.
       var retention = RetentionSettings()
@@ -271,7 +271,7 @@ import Testing
       #expect(maintenances.map(\.isActive) == [true, false])
       await maintenances[0].stop()
       #expect(!maintenances[0].isActive)
-      while !maintenances[1].isActive { await Task.yield() }
+      try await eventually { maintenances[1].isActive }
       for application in applications { await application.close() }
     }
   }

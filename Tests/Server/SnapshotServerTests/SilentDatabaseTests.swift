@@ -82,7 +82,7 @@ struct SilentDatabaseTests {
       }
       #expect(attach < first * 6)
       try database.resume()
-      while try await api.tus(.head, path).status == 503 { await Task.yield() }
+      try await eventually { try await api.tus(.head, path).status != 503 }
       #expect(try await api.patch(path, at: 50, bundle.bytes[50...]).status == 204)
       #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").bytes == bundle.bytes)
     }
@@ -104,12 +104,14 @@ struct SilentDatabaseTests {
       #expect(try took < database.ordinaryAnswer)
       try database.resume()
       var offset: Int?
-      while offset == nil {
+      try await eventually {
         offset = try await api.tus(.head, path).fields[.uploadOffset].flatMap { Int($0) }
-        await Task.yield()
+        return offset != nil
       }
       let start = try #require(offset)
-      while try await api.patch(path, at: start, bundle.bytes[start...]).status == 503 { await Task.yield() }
+      try await eventually {
+        try await api.patch(path, at: start, bundle.bytes[start...]).status != 503
+      }
       #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").bytes == bundle.bytes)
     }
   }
@@ -129,7 +131,7 @@ struct SilentDatabaseTests {
     }
     #expect(try took < database.ordinaryAnswer)
     try database.resume()
-    while await failure({ try await access.copy() }) != nil { await Task.yield() }
+    try await eventually { await failure({ try await access.copy() }) == nil }
     await database.stop()
   }
 }

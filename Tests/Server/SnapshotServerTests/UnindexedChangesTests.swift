@@ -234,6 +234,28 @@ import Testing
     }
   }
 
+  @Test func `a mark remains if the catalogue was replaced while its records were compared`() async throws {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      servers.setDatabase(isAvailable: false)
+      let id = try await attachOnly(one)
+      servers.setDatabase(isAvailable: true)
+      servers.wait()
+      servers.catalog.beforeLists { [catalog = servers.catalog] _ in
+        catalog.beforeLists(nil)
+        await #expect(throws: Never.self) {
+          try await catalog.clear()
+          try await catalog.complete(generation: 1)
+        }
+      }
+      try await servers.takeOver(other)
+      #expect(servers.marks.count == 1)
+      try await servers.takeOver(other)
+      #expect(try await servers.listed == [id])
+      #expect(servers.marks.isEmpty)
+    }
+  }
+
   @Test func `a store that was filled by a migration is compared with the index of an earlier store`()
     async throws
   {
@@ -341,6 +363,31 @@ import Testing
       #expect(records.map(\.id) == (isDeletion ? [] : [id]))
       #expect(!records.contains { !$0.isPinned })
       #expect(servers.notes.all.isEmpty)
+    }
+  }
+
+  @Test func `a change that is executed late is found under its note, although its repetition was refused`()
+    async throws
+  {
+    try await withServers { servers in
+      let (one, other) = (try await servers.start(), try await servers.start())
+      let id = try await attach(one)
+      try await one.indexer.update()
+      let writes = Lock(0)
+      servers.objects.inject { call in
+        guard call.method == "PUT", call.key.hasPrefix("records/") else { return nil }
+        let isFirst = writes.add(1) - 1 == 0
+        return isFirst ? .delayed : .refused(status: 403, code: "AccessDenied")
+      }
+      let word = await failure { try await one.storage.store.change(RecordChange(isPinned: true), of: id) }
+      #expect(word == "unavailable")
+      servers.objects.inject(nil)
+      try await one.indexer.update()
+      #expect(servers.notes.all.map(\.snapshot) == [id])
+      servers.wait()
+      try await servers.takeOver(other)
+      let records = try await servers.catalog.page(CatalogQuery(), PageRequest()).records
+      #expect(records.map(\.isPinned) == [true])
     }
   }
 

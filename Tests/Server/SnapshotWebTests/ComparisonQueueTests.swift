@@ -2,6 +2,7 @@ import Dispatch
 import HTTPEngine
 import HTTPTypes
 import SystemIO
+import TestSupport
 import Testing
 
 @testable import SnapshotWeb
@@ -23,16 +24,12 @@ struct ComparisonQueueTests {
     func add(_ weight: Int64) { list.withLock { $0.append(weight) } }
   }
 
-  private func wait(until condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
-  }
-
   @Test func `as many comparisons run as there are workers, and the shortest of the others is next`()
     async throws
   {
     let (queue, gates) = (ComparisonQueue(workers: 2), [Gate(), Gate()])
     let begun = Begun()
-    await withThrowingTaskGroup(of: Void.self) { group in
+    try await withThrowingTaskGroup(of: Void.self) { group in
       for gate in gates {
         group.addTask {
           try await queue.perform(weight: 0) { _ in
@@ -41,15 +38,15 @@ struct ComparisonQueueTests {
           }
         }
       }
-      await wait { begun.weights.count == 2 }
+      try await eventually { begun.weights.count == 2 }
       for (index, weight) in ([3, 1, 2] as [Int64]).enumerated() {
         group.addTask {
           try await queue.perform(weight: weight) { _ in begun.add(weight) }
         }
-        await wait { queue.waiting == index + 1 }
+        try await eventually { queue.waiting == index + 1 }
       }
       gates[0].open()
-      await wait { begun.weights.count == 5 }
+      try await eventually { begun.weights.count == 5 }
       #expect(begun.weights == [0, 0, 1, 2, 3])
       gates[1].open()
     }
@@ -66,18 +63,25 @@ struct ComparisonQueueTests {
           return 1
         }
       }
-      await wait { !begun.weights.isEmpty }
+      try await eventually { !begun.weights.isEmpty }
       for index in 0..<16 {
         group.addTask { try await queue.perform(weight: 1) { _ in 1 } }
-        await wait { queue.waiting == index + 1 }
+        try await eventually { queue.waiting == index + 1 }
       }
-      await #expect {
-        try await queue.perform(weight: 0) { _ in }
-      } throws: {
-        let problem = $0 as? HTTPProblem
-        return problem?.status.code == 503 && problem?.headerFields[.retryAfter] == "5"
+      let isAnswered = Lock(false)
+      let refused = Task { () -> HTTPProblem? in
+        defer { isAnswered.withLock { $0 = true } }
+        do {
+          try await queue.perform(weight: 0) { _ in }
+          return nil
+        } catch {
+          return error as? HTTPProblem
+        }
       }
+      try await eventually { isAnswered.withLock(\.self) || queue.waiting > 16 }
       gate.open()
+      let problem = await refused.value
+      #expect(problem?.status.code == 503 && problem?.headerFields[.retryAfter] == "5")
       var answered = 0
       for try await one in group { answered += one }
       #expect(answered == 17)
@@ -98,9 +102,9 @@ struct ComparisonQueueTests {
         throw CancellationError()
       }
     }
-    await wait { !begun.weights.isEmpty }
+    try await eventually { !begun.weights.isEmpty }
     let left = Task { try await queue.perform(weight: 0) { _ in Issue.record("It was made.") } }
-    await wait { queue.waiting == 1 }
+    try await eventually { queue.waiting == 1 }
     left.cancel()
     gate.open()
     await #expect(throws: CancellationError.self) { try await left.value }

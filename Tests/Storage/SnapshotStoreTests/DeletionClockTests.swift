@@ -238,6 +238,8 @@ import Testing
       let written = try await one.clockMarks.save(Self.sample)
       #expect(abs(written.timeIntervalSinceNow) < 60)
       #expect(try await other.clockMarks.load() == Self.sample)
+      server.setClock(ahead: 86_400)
+      #expect(try await abs(other.clockMarks.save(Self.sample).timeIntervalSinceNow - 86_400) < 60)
       server["clock"] = Data("x".utf8)
       #expect(try await other.clockMarks.load() == nil)
       await one.close()

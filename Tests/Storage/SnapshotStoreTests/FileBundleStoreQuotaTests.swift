@@ -57,6 +57,17 @@ import Testing
     #expect(store.usage == StoreUsage(bundles: 1, bytes: size))
   }
 
+  @Test func `a repeated upload takes no space from its answer on`() async throws {
+    let storage = try StorageFixture()
+    let store = try await storage.open { $0.quota = 2 * size }
+    try await store.upload(samples[0])
+    let repeated = try await store.beginUpload(expecting: size)
+    try await repeated.append(IOBuffer(samples[0].bytes))
+    _ = try await repeated.commit(Attachment(report: .sample, id: samples[0].id))
+    try await store.upload(samples[1])
+    withExtendedLifetime(repeated) {}
+  }
+
   @Test func `the usage is counted again at the next start`() async throws {
     let storage = try StorageFixture()
     let first = try await storage.open()

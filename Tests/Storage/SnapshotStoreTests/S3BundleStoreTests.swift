@@ -241,6 +241,19 @@ import ZipArchive
     }
   }
 
+  @Test func `a damaged bundle is not repaired by the same bytes`() async throws {
+    try await withFakeS3 { server in
+      let (node, other) = (try await Node(server), try await Node(server))
+      let sample = SampleBundle(.damaged)
+      try await node.store.upload(sample, expected: true)
+      await node.store.close()
+      #expect(try await other.store.record(sample.id).verified == .damaged)
+      #expect(await failure { try await other.store.upload(sample, expected: true) } != nil)
+      #expect(try await other.store.record(sample.id).verified == .damaged)
+      await other.store.close()
+    }
+  }
+
   @Test func `a bundle that is set aside while its checksums are verified remains so`() async throws {
     try await withFakeS3 { server in
       let isSetAside = DispatchSemaphore(value: 0)
@@ -294,6 +307,7 @@ import ZipArchive
           _ = try await node.store.open(sample.id)
         }
         #expect(try Descriptors.count(of: folder, ".download") == 2)
+        #expect(try !Folder.entries(folder).contains { $0.hasSuffix(".download") })
         try await node.store.delete(samples[0].id)
         #expect(try Descriptors.count(of: folder, ".download") == 1)
         await node.store.close()

@@ -155,7 +155,7 @@ import Testing
     let (signals, signal) = AsyncStream<Void>.makeStream()
     let catalog = try await SQLiteCatalog.open(.init(path: fixture.path) { _ in signal.yield() })
     for await _ in signals { break }
-    while try await catalog.state().extent != .nothing { await Task.yield() }
+    try await eventually { try await catalog.state().extent == .nothing }
     await catalog.close()
   }
 }

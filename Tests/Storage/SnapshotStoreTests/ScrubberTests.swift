@@ -183,7 +183,8 @@ import Testing
       ])
   }
 
-  @Test func `a running pass is not started twice, and can be stopped`() async throws {
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
+  func `a running pass is not started twice, and can be stopped`() async throws {
     let store = InMemoryStore(validator: .samples)
     try await store.upload(SampleBundle(count: 100_000))
     let (waits, waited) = AsyncStream<Void>.makeStream()

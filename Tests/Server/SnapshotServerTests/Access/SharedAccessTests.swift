@@ -74,6 +74,23 @@ struct SharedAccessTests {
     }
   }
 
+  @Test func `a change is announced, so that no server waits for its next comparison`()
+    async throws
+  {
+    try await withDatabase { configuration in
+      let pool = PostgreSQLPool(configuration)
+      defer { pool.close() }
+      let node = try await Node(pool)
+      let listener = PostgreSQLListener(configuration, channel: "snapshot_access")
+      defer { listener.stop() }
+      var events = listener.events.makeAsyncIterator()
+      #expect(await events.next() == .connected)
+      _ = try await node.access.change { try node.tokens.create(.init(scopes: [.read])) }
+      #expect(
+        await events.next() == .notification(PostgreSQLNotification(channel: "snapshot_access", payload: "")))
+    }
+  }
+
   @Test func `a lost database takes no tokens along, and gets them again`() async throws {
     try await withDatabase { configuration in
       let pool = PostgreSQLPool(configuration)
@@ -105,10 +122,5 @@ struct SharedAccessTests {
       for node in nodes { try await node.access.prepare() }
       for node in nodes { #expect(try node.tokens.list().isEmpty) }
     }
-  }
-
-  /// Waits until `condition` holds, without a limit of its own.
-  private func eventually(_ condition: () throws -> Bool) async throws {
-    while try !condition() { await Task.yield() }
   }
 }

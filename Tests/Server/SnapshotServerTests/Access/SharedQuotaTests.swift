@@ -38,9 +38,11 @@ import Testing
   /// Runs `work` of a server, which keeps its quotas in agreement meanwhile, until a condition holds.
   private func watch(_ server: GuardedAPI, until isDone: () async throws -> Bool) async throws {
     let watch = Task { await server.access.watch() }
-    while try await !isDone() { await Task.yield() }
+    let outcome: Result<Void, any Error>
+    do { outcome = .success(try await eventually(isDone)) } catch { outcome = .failure(error) }
     watch.cancel()
     await watch.value
+    try outcome.get()
   }
 
   @Test(arguments: [true, false])

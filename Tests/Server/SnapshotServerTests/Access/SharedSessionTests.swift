@@ -73,13 +73,27 @@ struct SharedSessionTests {
       let cookies = second.cookies
       let form = try await first.formToken(in: "/")
       #expect(try await first.post("/sign-out", ["form-token": form]).status == 200)
-      while true {
+      try await eventually {
         second.cookies = cookies
-        if try await second.get("/").status == 401 { break }
-        await Task.yield()
+        return try await second.get("/").status == 401
       }
       watch.cancel()
       await watch.value
+    }
+  }
+
+  @Test func `a session that ended is announced, so that no server waits for its next comparison`()
+    async throws
+  {
+    try await withDatabase { configuration in
+      let pool = PostgreSQLPool(configuration)
+      defer { pool.close() }
+      let (rows, key) = (try await SharedSessionRows(pool), SessionKey(bytes: Array(repeating: 1, count: 32)))
+      try await rows.insert(key, token: "t", limits: SessionLimits())
+      var removals = rows.removals().makeAsyncIterator()
+      #expect(await removals.next() == .some(nil), "it is connected")
+      try await rows.remove(key)
+      #expect(await removals.next() == key)
     }
   }
 

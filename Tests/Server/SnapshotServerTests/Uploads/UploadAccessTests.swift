@@ -6,7 +6,10 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
+import StoreTesting
+import SystemIO
 import Testing
 import UploadProtocols
 
@@ -75,6 +78,29 @@ import UploadProtocols
     try guarded.tokens.revoke(token.id)
     let path = try #require(opened.fields[.location])
     #expect(try await guarded.api.send(.head, path, token.fields).status == 401)
+  }
+
+  @Test func `an upload that is complete is not published for a token that was revoked`() async throws {
+    let guarded = try GuardedAPI()
+    let store = guarded.api.store
+    let (revoked, valid) = (try guarded.token(.attach), try guarded.token(.attach))
+    var uploads: [UploadID] = []
+    for token in [revoked, valid] {
+      let bytes = try SampleBundle(token.id).bytes
+      let attachment = Attachment(report: try ReportID(validating: "BUG-1"), attachedBy: token.id)
+      var terms = UploadTerms(.whole(attachment), length: Int64(bytes.count), dialect: "test")
+      terms.owner = token.id
+      let id = try await store.createUpload(terms).id
+      let appending = try await store.beginAppending(
+        AppendRequest(offset: 0), bytes: Int64(bytes.count), to: id)
+      try await appending.write(IOBuffer(bytes[...]))
+      #expect(try await appending.end(.finished).isDue)
+      uploads.append(id)
+    }
+    try guarded.tokens.revoke(revoked.id)
+    await guarded.api.application.uploads.publishDue()
+    #expect(try await store.uploadSession(uploads[0]).isDue)
+    #expect(try await store.allRecords().map(\.attachedBy) == [valid.id])
   }
 
   @Test func `the number of open uploads is limited`() async throws {

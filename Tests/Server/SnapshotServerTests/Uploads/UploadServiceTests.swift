@@ -203,6 +203,28 @@ import Testing
     #expect(refusal.reason == .foreignApplication)
   }
 
+  @Test func `only a caller who may know of deletions is told that the UUID was deleted meanwhile`()
+    async throws
+  {
+    let callers: [(Caller, UploadRefusal.Reason)] = [
+      (UploadFixture.anybody, .deleted), (caller("a"), .conflict),
+    ]
+    for (caller, reason) in callers {
+      let fixture = try await UploadFixture(.memory)
+      let id = try await fixture.open(bundle, of: caller).id
+      let other = try await fixture.store.beginUpload()
+      try await other.append(IOBuffer(bytes[...]))
+      _ = try await other.commit(Attachment(report: fixture.report, id: bundle.id))
+      try await fixture.store.delete(bundle.id)
+      let status = try await fixture.append(bytes, to: id, at: 0, of: caller)
+      guard case .refused(let refusal) = status.outcome else {
+        Issue.record("not refused")
+        return
+      }
+      #expect(refusal.reason == reason)
+    }
+  }
+
   @Test func `bytes count against the caller's quotas`() async throws {
     let fixture = try await UploadFixture(.memory)
     var limited = UploadFixture.anybody
@@ -247,6 +269,26 @@ import Testing
     #expect(await uploadFailure { _ = try await hung.value } == "superseded")
     #expect(await fixture.store.uploadSessions().isEmpty)
     #expect(try await fixture.contents(bundle.id) == bytes)
+    await fixture.close()
+  }
+
+  @Test(arguments: UploadStoreKind.allCases)
+  func `an upload does not expire if the request that hangs has brought bytes`(
+    kind: UploadStoreKind
+  ) async throws {
+    let fixture = try await UploadFixture(kind)
+    let id = try await fixture.open(bundle).id
+    try await fixture.append(bytes[..<1], to: id, at: 0)
+    let began = Signal()
+    let hung = Task {
+      try await fixture.append(bytes[1..<100], to: id, at: 1, isChunked: true, end: began.fireUntilCancelled)
+    }
+    await began.wait()
+    fixture.clock.pass(.seconds(24 * 3600))
+    // They count when the request ends.
+    #expect(await fixture.service.removeExpired() == 0)
+    #expect(await uploadFailure { _ = try await hung.value } == "superseded")
+    #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 100)
     await fixture.close()
   }
 

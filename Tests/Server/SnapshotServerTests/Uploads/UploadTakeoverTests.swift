@@ -30,8 +30,15 @@ import Testing
     }
   }
 
-  private func wait(for count: Int, at id: UploadID, _ fixture: UploadFixture) async {
-    while fixture.service.turns.count(id) < count { await Task.yield() }
+  private func wait(for count: Int, at id: UploadID, _ fixture: UploadFixture) async throws {
+    try await eventually { fixture.service.turns.count(id) >= count }
+  }
+
+  /// Waits for a request that ends `older`. If a time limit ends the test instead, `older` ends with it.
+  private func superseding<Value: Sendable>(
+    _ older: Task<some Sendable, any Error>, _ request: () async throws -> Value
+  ) async throws -> Value {
+    try await withTaskCancellationHandler(operation: request) { older.cancel() }
   }
 
   @Test func `other callers can't end a request by asking for its upload`() async throws {
@@ -63,11 +70,16 @@ import Testing
     await began.wait()
     switch newer {
     case .status:
-      #expect(try await fixture.service.status(id, of: UploadFixture.anybody).offset == 2500)
+      let status = try await superseding(hung) {
+        try await fixture.service.status(id, of: UploadFixture.anybody)
+      }
+      #expect(status.offset == 2500)
       #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
-    case .append: #expect(try await fixture.append(bytes[2500...], to: id, at: 2500).outcome != nil)
+    case .append:
+      let status = try await superseding(hung) { try await fixture.append(bytes[2500...], to: id, at: 2500) }
+      #expect(status.outcome != nil)
     case .terminate:
-      try await fixture.service.terminate(id, of: UploadFixture.anybody)
+      try await superseding(hung) { try await fixture.service.terminate(id, of: UploadFixture.anybody) }
       #expect(
         await uploadFailure { _ = try await fixture.service.status(id, of: UploadFixture.anybody) }
           == "unknown")
@@ -92,7 +104,7 @@ import Testing
           })
       }
     }
-    while words.all.count < 29 { await Task.yield() }
+    try await eventually { words.all.count >= 29 }
     let status = try await fixture.service.status(id, of: UploadFixture.anybody)
     #expect([0, 100].contains(status.offset))
     for request in requests { await request.value }
@@ -119,11 +131,12 @@ import Testing
       try await fixture.append(
         bytes[500..<2500], to: id, at: 500, isChunked: true, end: late.fireUntilCancelled)
     }
-    await wait(for: 2, at: id, fixture)
+    try await wait(for: 2, at: id, fixture)
     let third = Task { try await fixture.service.status(id, of: UploadFixture.anybody) }
-    await wait(for: 3, at: id, fixture)
+    try await wait(for: 3, at: id, fixture)
     gate.fire()
-    #expect(try await third.value.offset == 2500)
+    let status = try await superseding(second) { try await third.value }
+    #expect(status.offset == 2500)
     #expect(await uploadFailure { _ = try await first.value } == "superseded")
     #expect(await uploadFailure { _ = try await second.value } == "superseded")
     await fixture.close()
@@ -135,17 +148,19 @@ import Testing
     let id = try await fixture.open(bundle, deferred: true).id
     let (began, gate) = (Signal(), Signal())
     let piece = IOBuffer([UInt8](repeating: 1, count: 1000))
+    let sent = Lock(0)
+    // It ends far behind the limit, so that the test fails if nothing else ends it.
     let endless = HTTPRequestBody(declaredLength: nil) {
       began.fire()
       await Task { await gate.wait() }.value
-      return piece
+      return sent.add(1) - 1 < 1000 ? piece : nil
     }
     let hung = Task {
       try await fixture.service.append(id, AppendRequest(offset: 0), body: endless, of: UploadFixture.anybody)
     }
     await began.wait()
     let newer = Task { try await fixture.service.status(id, of: UploadFixture.anybody) }
-    await wait(for: 2, at: id, fixture)
+    try await wait(for: 2, at: id, fixture)
     gate.fire()
     #expect(try await newer.value.offset == limit / 1000 * 1000)
     #expect(await uploadFailure { _ = try await hung.value } == "superseded")

@@ -141,6 +141,18 @@ import Testing
     #expect(try await browser.get(path).status == 401)
   }
 
+  @Test func `signing in again ends the session before`() async throws {
+    let reader = try guarded.token(.read)
+    try await browser.signIn(reader.fields)
+    let former = browser.cookies
+    let token = try await browser.formToken(in: "/")
+    let answer = try await browser.post("/sign-in", ["form-token": token, "token": try secret(reader)])
+    #expect(answer.status == 303)
+    #expect(try await browser.get(path).status == 200)
+    browser.cookies = former
+    #expect(try await browser.get(path).status == 401)
+  }
+
   @Test func `signing out ends the session, and invalidates its cookie`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
     let kept = browser.cookies

@@ -213,7 +213,7 @@ import Testing
       #expect(reason.hasPrefix("A disk is full"), "\(reason)")
       try disk.empty()
       // Its queue possibly releases it, and so its lock, after the failure was thrown.
-      while former != nil { await Task.yield() }
+      try await eventually { former == nil }
       let target = try FolderTarget.open(path, origin: origin)
       let report = try await SnapshotMigration(from: opened, to: target).finish(leavingLosses: false)
       #expect(report.bundles == 3 && report.problems.isEmpty)
