@@ -67,6 +67,18 @@ def unique_keys(pairs):
     require(len({key for key, _ in pairs}) == len(pairs), "a key is there twice in one object")
     return dict(pairs)
 
+def summary(recording, files):
+    body = files.get("attachments/exchange-requests/" + recording["path"].split("/")[1])
+    try:
+        exchange, request = recording["exchange"], recording["exchange"]["request"]
+        outcome = exchange["response"]["status"] if "response" in exchange else exchange["failure"]["code"]
+        stated = (request["body"]["size"], request["body"]["sha256"]) if "body" in request else None
+        is_right = body is not None and stated == (len(body), hashlib.sha256(body).hexdigest())
+        fields = [f"{name}: {value}" for name, value in request["fields"]]
+        return [request["method"], request["url"], str(outcome), *fields, body.decode() if is_right else ""]
+    except (KeyError, TypeError):
+        return None
+
 def read(path):
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
@@ -88,8 +100,10 @@ def read(path):
         for recording, data in ((r, files[r["path"]]) for r in manifest["recordings"]):
             digest = hashlib.sha256(data).hexdigest()
             require((len(data), digest) == (recording["size"], recording["sha256"].lower()), recording["identifier"])
+        exchanges = {r["path"]: summary(r, files) for r in manifest["recordings"] if summary(r, files)}
         others = sorted(set(files) - set(identifiers) - {"manifest.json"})
-        return {"id": manifest["id"].lower(), "recordings": identifiers, "others": others}
+        contents = {"id": manifest["id"].lower(), "recordings": identifiers, "others": others}
+        return {**contents, "exchanges": exchanges} if exchanges else contents
 
 if __name__ == "__main__":
     try:
