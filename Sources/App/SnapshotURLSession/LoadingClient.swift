@@ -7,7 +7,7 @@ import Synchronization
 
 /// Calls the client of a protocol, in order and where the session expects it.
 ///
-/// ``drain()``, ``stop()`` and ``pause()`` are called where the session calls the protocol, everything else where it does not.
+/// ``drain()`` and ``stop()`` are called where the session calls the protocol, everything else where it does not.
 final class LoadingClient: Sendable {
   typealias Event = @Sendable (SnapshotURLProtocol) -> Void
 
@@ -17,17 +17,8 @@ final class LoadingClient: Sendable {
     #if canImport(FoundationNetworking)
       var response: URLResponse?
       var received = Data()
-      /// The system's protocol, which answers in place of the owner.
-      var native: Native?
     #endif
   }
-
-  #if canImport(FoundationNetworking)
-    /// Only the session's calls use the protocol.
-    private struct Native: @unchecked Sendable {
-      let loader: URLProtocol
-    }
-  #endif
 
   // The properties that are used from several threads never change. The client is called only by `deliver`.
   private nonisolated(unsafe) let owner: SnapshotURLProtocol
@@ -59,23 +50,10 @@ final class LoadingClient: Sendable {
       return state.events
     }
     for event in events { deliver(event) }
-    #if canImport(FoundationNetworking)
-      if events.isEmpty { state.withLock { $0.native }?.loader.startLoading() }
-    #endif
   }
 
   /// Delivers nothing more.
-  func stop() {
-    state.withLock { $0.isStopped = true }
-    pause()
-  }
-
-  /// Passes the session's call on to the system's protocol, if that answers.
-  func pause() {
-    #if canImport(FoundationNetworking)
-      state.withLock { $0.native }?.loader.stopLoading()
-    #endif
-  }
+  func stop() { state.withLock { $0.isStopped = true } }
 
   private func deliver(_ event: Event) {
     guard !state.withLock({ $0.isStopped }) else { return }
@@ -97,18 +75,16 @@ final class LoadingClient: Sendable {
   #if canImport(FoundationNetworking)
     /// Lets the first of `classes` that can do so answer the request.
     func handOver(to classes: [AnyClass]) {
-      post { [self] owner in
+      post { owner in
         let native = classes.lazy.compactMap { $0 as? URLProtocol.Type }.first {
           $0.canInit(with: owner.request)
         }
         guard let task = owner.task, let native else {
           owner.client?.urlProtocol(owner, didFailWithError: URLError(.unsupportedURL))
+          owner.release()
           return
         }
-        let loader = native.init(task: task, cachedResponse: nil, client: owner.client)
-        nonisolated(unsafe) let kept = loader
-        state.withLock { unsafe $0.native = Native(loader: kept) }
-        loader.startLoading()
+        owner.handOver(to: native.init(task: task, cachedResponse: nil, client: owner.client))
       }
     }
   #endif
@@ -146,6 +122,7 @@ final class LoadingClient: Sendable {
         } else {
           owner.client?.urlProtocolDidFinishLoading(owner)
         }
+        owner.release()
       }
     #else
       post { owner in
@@ -154,6 +131,7 @@ final class LoadingClient: Sendable {
         } else {
           owner.client?.urlProtocolDidFinishLoading(owner)
         }
+        owner.release()
       }
     #endif
   }
@@ -181,6 +159,7 @@ final class LoadingClient: Sendable {
       post { owner in
         owner.client?.urlProtocol(owner, wasRedirectedTo: request, redirectResponse: response)
         owner.client?.urlProtocol(owner, didFailWithError: URLError(.cancelled))
+        owner.release()
       }
       isRestarted()
     #endif

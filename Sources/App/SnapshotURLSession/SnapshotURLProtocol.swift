@@ -13,7 +13,21 @@ import Synchronization
 /// ``DataSnapshots/SnapshotMode/record(_:rules:)`` makes a subclass for each configuration. It is not registered for other
 /// sessions, and changes nothing in requests.
 public class SnapshotURLProtocol: URLProtocol {
-  private let loader = Mutex<ExchangeLoader?>(nil)
+  private struct State {
+    var hasBegun = false
+    var loader: ExchangeLoader?
+  }
+
+  private let state = Mutex(State())
+  #if canImport(FoundationNetworking)
+    /// Used only where the session calls the protocol.
+    private struct Native: @unchecked Sendable {
+      let loader: URLProtocol
+    }
+
+    /// The system's protocol, if it answers.
+    private let native = Mutex<Native?>(nil)
+  #endif
 
   /// Whether the request is for HTTP, and the mode records or replays.
   public override class func canInit(with request: URLRequest) -> Bool {
@@ -31,32 +45,42 @@ public class SnapshotURLProtocol: URLProtocol {
 
   /// Begins to answer the request. On Linux, the session calls this method again for each call of `resume`.
   public override func startLoading() {
-    let (loader, isNew) = loader.withLock { loader -> (ExchangeLoader?, Bool) in
-      if let loader { return (loader, false) }
-      guard let binding = SessionBindings.shared[type(of: self)], let mode = binding.mode else {
-        return (nil, false)
+    #if canImport(FoundationNetworking)
+      if let native = native.withLock({ $0 }) { return native.loader.startLoading() }
+    #endif
+    let (loader, isNew) = state.withLock { state -> (ExchangeLoader?, Bool) in
+      guard !state.hasBegun else { return (state.loader, false) }
+      state.hasBegun = true
+      if let binding = SessionBindings.shared[type(of: self)], let mode = binding.mode {
+        state.loader = ExchangeLoader(self, binding, mode)
       }
-      loader = ExchangeLoader(self, binding, mode)
-      return (loader, true)
+      return (state.loader, true)
     }
-    guard let loader else {
-      client?.urlProtocol(self, didFailWithError: URLError(.cancelled))
-      return
-    }
-    if isNew { loader.start() } else { loader.client.drain() }
+    if isNew, loader == nil { client?.urlProtocol(self, didFailWithError: URLError(.cancelled)) }
+    if isNew { loader?.start() } else { loader?.client.drain() }
   }
 
   /// Stops answering the request.
   public override func stopLoading() {
-    let loader = loader.withLock { $0 }
     #if canImport(FoundationNetworking)
+      if let native = native.withLock({ $0 }) { return native.loader.stopLoading() }
       // A suspended task, or one that was resumed since, only waits for its answer. The request goes on.
-      if task?.state == .running { return }
-      if task?.state == .suspended {
-        loader?.client.pause()
-        return
-      }
+      if task?.state == .running || task?.state == .suspended { return }
     #endif
-    loader?.stop()
+    release()?.stop()
   }
+
+  /// Lets go of the loader, which refers to this object: the client is not called any more.
+  @discardableResult
+  func release() -> ExchangeLoader? { state.withLock { $0.loader.take() } }
+
+  #if canImport(FoundationNetworking)
+    /// Lets the system's protocol `loader` answer.
+    func handOver(to loader: URLProtocol) {
+      release()
+      nonisolated(unsafe) let kept = loader
+      native.withLock { unsafe $0 = Native(loader: kept) }
+      loader.startLoading()
+    }
+  #endif
 }

@@ -409,6 +409,22 @@ import Testing
     }
   }
 
+  @Test func `nothing refers to a mode after its last exchange`() async throws {
+    try await SessionApp.with { app in
+      weak var released: SnapshotMode?
+      for state in [SnapshotMode.State.recording, .replaying] {
+        let mode = SnapshotMode(folder: app.temporary.file("other"))
+        released = mode
+        mode.state = state
+        let session = URLSession(configuration: mode.record(.ephemeral))
+        _ = try await session.data(from: app.url("/feed"))
+        await mode.close()
+        session.finishTasksAndInvalidate()
+      }
+      while released != nil { await Task.yield() }
+    }
+  }
+
   @Test func `many calls of one session at once are answered`() async throws {
     try await SessionApp.with { app in
       let session = app.session()
