@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// What was recorded of one call.
@@ -18,7 +17,7 @@ final class ActiveSnapshot: Sendable {
   let folder: String
   /// The calls of each identifier, in the order in which they were recorded.
   private let recordings: [String: [Manifest.Recording]]
-  private let removal: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
+  private let removal: Lock<(@Sendable () -> Void)?> = Lock(nil)
 
   /// Creates a snapshot from the files unpacked in `folder`.
   init(id: SnapshotID, manifest: Manifest, folder: String) {

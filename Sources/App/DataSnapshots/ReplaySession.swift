@@ -1,4 +1,4 @@
-import Synchronization
+import SystemIO
 
 /// The state of replaying since it began: the position in each history, and the missed identifiers.
 final class ReplaySession: Sendable {
@@ -10,7 +10,7 @@ final class ReplaySession: Sendable {
 
   /// The maximum number of missed identifiers remembered. The nearest identifiers are searched only for these.
   static let mostMisses = 100
-  private let memory = Mutex(Memory())
+  private let memory = Lock(Memory())
 
   /// Returns the index, below `count`, of the next call of `identifier`. After the last call, returns the last index
   /// again.

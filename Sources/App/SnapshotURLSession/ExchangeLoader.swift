@@ -1,7 +1,7 @@
 import DataSnapshots
 import Foundation
 import SnapshotFormat
-import Synchronization
+import SystemIO
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -54,7 +54,7 @@ final class ExchangeLoader: Sendable {
   let client: LoadingClient
   let binding: SessionBinding
   let mode: SnapshotMode
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ owner: SnapshotURLProtocol, _ binding: SessionBinding, _ mode: SnapshotMode) {
     client = LoadingClient(owner)

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SystemIO
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -7,9 +7,9 @@ import Synchronization
 
 /// The session that sends the requests of one configuration.
 final class LiveSession: NSObject, URLSessionDataDelegate {
-  private let open = Mutex<URLSession?>(nil)
+  private let open = Lock<URLSession?>(nil)
   private let queue = OperationQueue()
-  private let loaders = Mutex<[Int: ExchangeLoader]>([:])
+  private let loaders = Lock<[Int: ExchangeLoader]>([:])
 
   init(_ configuration: URLSessionConfiguration) {
     super.init()

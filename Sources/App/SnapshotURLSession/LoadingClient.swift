@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SystemIO
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -22,7 +22,7 @@ final class LoadingClient: Sendable {
 
   // The properties that are used from several threads never change. The client is called only by `deliver`.
   private nonisolated(unsafe) let owner: SnapshotURLProtocol
-  private let state = Mutex(State())
+  private let state = Lock(State())
   #if !canImport(FoundationNetworking)
     // `perform` can be called from any thread.
     private nonisolated(unsafe) let loop = RunLoop.current

@@ -1,6 +1,6 @@
 import DataSnapshots
 import Foundation
-import Synchronization
+import SystemIO
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -15,11 +15,11 @@ final class SessionBinding: Sendable {
   let rules: ExchangeRules
   /// The settings for sending requests.
   let configuration: URLSessionConfiguration
-  private let owner: Mutex<Owner>
-  private let live = Mutex<LiveSession?>(nil)
+  private let owner: Lock<Owner>
+  private let live = Lock<LiveSession?>(nil)
 
   init(_ mode: SnapshotMode, _ configuration: URLSessionConfiguration, _ rules: ExchangeRules) {
-    owner = Mutex(Owner(mode: mode))
+    owner = Lock(Owner(mode: mode))
     self.configuration = configuration
     self.rules = rules
   }
@@ -55,7 +55,7 @@ final class SessionBindings: Sendable {
     var bindings: [ObjectIdentifier: SessionBinding] = [:]
   }
 
-  private let table = Mutex(Table())
+  private let table = Lock(Table())
 
   /// Returns the class of a new configuration; `nil` if there are too many.
   func bind(_ binding: SessionBinding) -> SnapshotURLProtocol.Type? {

@@ -1,5 +1,5 @@
 import DataSnapshots
-import Synchronization
+import SystemIO
 
 #if canImport(FoundationNetworking)
   import Foundation
@@ -18,7 +18,7 @@ public class SnapshotURLProtocol: URLProtocol {
     var loader: ExchangeLoader?
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   #if canImport(FoundationNetworking)
     /// Used only where the session calls the protocol.
     private struct Native: @unchecked Sendable {
@@ -26,7 +26,7 @@ public class SnapshotURLProtocol: URLProtocol {
     }
 
     /// The system's protocol, if it answers.
-    private let native = Mutex<Native?>(nil)
+    private let native = Lock<Native?>(nil)
   #endif
 
   /// Whether the request is for HTTP, and the mode records or replays.

@@ -5,7 +5,6 @@ import HTTPTypes
 import Logging
 import SnapshotFormat
 import SnapshotURLSession
-import Synchronization
 import SystemIO
 import TestSupport
 
@@ -21,7 +20,7 @@ final class ExchangeServer: HTTPHandler {
     var fields: [HTTPFields] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   /// Fired when a request to `/stall` arrives.
   let isStalled = Signal()
 
@@ -170,7 +169,7 @@ struct SessionApp {
 }
 
 final class EventList: Sendable {
-  let all = Mutex<[SnapshotMode.Event]>([])
+  let all = Lock<[SnapshotMode.Event]>([])
 
   var kinds: [SnapshotMode.Event.Kind] { all.withLock { $0.map(\.kind) } }
   var texts: [String] { all.withLock { $0.map { "\($0)" } } }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import SystemIO
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -15,7 +15,7 @@ final class TaskDelegate: NSObject, URLSessionDataDelegate {
     var completion: CheckedContinuation<Void, any Error>?
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let followsRedirects: Bool
 
   init(followsRedirects: Bool = true) { self.followsRedirects = followsRedirects }

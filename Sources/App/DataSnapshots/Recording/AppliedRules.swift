@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Knows which redaction rules were applied to the files, and applies new ones. ``note(for:)`` can be used from any
@@ -9,7 +8,7 @@ final class AppliedRules: Sendable {
   private let storage: Storage
   private let redactor: Redactor
   private let onEvent: @Sendable (SnapshotMode.Event) -> Void
-  private let known = Mutex<RedactionNotes?>(nil)
+  private let known = Lock<RedactionNotes?>(nil)
 
   init(_ storage: Storage, _ redactor: Redactor, onEvent: @escaping @Sendable (SnapshotMode.Event) -> Void) {
     self.storage = storage

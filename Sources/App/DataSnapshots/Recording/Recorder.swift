@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Accepts data and writes it in two steps: first redacted into the journal, which takes microseconds, then into a file
@@ -34,9 +33,9 @@ final class Recorder: Sendable {
   private let journal: RecordingJournal
   /// Held until the last pending write is done.
   private let claim: FolderClaim
-  private let waiting = Mutex(Waiting())
+  private let waiting = Lock(Waiting())
   /// Held while items are redacted, so that those of the same key stay in order.
-  private let redacting = Mutex(())
+  private let redacting = Lock(())
 
   init(
     _ storage: Storage, _ configuration: SnapshotMode.Configuration, _ policies: Policies,

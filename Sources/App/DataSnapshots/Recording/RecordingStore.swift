@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Stores recordings and attachments. Redacts them before writing and enforces the limits.
@@ -21,7 +20,7 @@ final class RecordingStore: Sendable {
   private let runs: RunFolder
   private let pause: DiskPause
   private let clock: RecordingClock
-  private let recorded = Mutex<RecordingIndex?>(nil)
+  private let recorded = Lock<RecordingIndex?>(nil)
 
   init(_ storage: Storage, _ configuration: SnapshotMode.Configuration, _ redactor: Redactor) {
     self.storage = storage

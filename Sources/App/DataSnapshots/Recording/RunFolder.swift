@@ -1,6 +1,5 @@
 import Foundation
 import SnapshotFormat
-import Synchronization
 import SystemIO
 
 /// Knows when this run began, and keeps the recordings of the run before it. Only on the recorder's queue.
@@ -29,7 +28,7 @@ final class RunFolder: Sendable {
   }
 
   private let storage: Storage
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   init(_ storage: Storage) { self.storage = storage }
 
