@@ -81,6 +81,7 @@ let app = group(
           name: "URLSessionTransport",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ]),
+    .target(name: "SnapshotURLSession", dependencies: ["DataSnapshots", "SnapshotFormat"]),
     .target(
       name: "SnapshotSettings",
       dependencies: [
@@ -272,6 +273,12 @@ let tests = [
           .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
         ]),
       .testTarget(
+        name: "SnapshotURLSessionTests",
+        dependencies: [
+          "SnapshotURLSession", "DataSnapshots", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "SystemIO",
+          "TestSupport", .httpTypes, .logging,
+        ]),
+      .testTarget(
         name: "SnapshotSettingsTests",
         dependencies: [
           "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
@@ -370,6 +377,7 @@ let package = Package(
     .library(name: "SnapshotClient", targets: ["SnapshotClient"]),
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
     .library(name: "SnapshotDiff", targets: ["SnapshotDiff"]),
+    .library(name: "SnapshotURLSession", targets: ["SnapshotURLSession"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
     .library(name: "PostgreSQLCatalog", targets: ["PostgreSQLCatalog", "PostgreSQLClient", "SnapshotStore"]),

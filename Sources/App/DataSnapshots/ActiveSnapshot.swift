@@ -2,6 +2,13 @@ import Foundation
 import SnapshotFormat
 import SystemIO
 
+/// What was recorded of one call.
+struct ReplayedCall: Sendable {
+  let data: Data
+  /// The exchange whose response's body is `data`; `nil` for other data.
+  let exchange: Manifest.Exchange?
+}
+
 /// An unpacked snapshot that is being replayed.
 final class ActiveSnapshot: Sendable {
   /// The name of the unpacked folder, unique for each activation. It differs from the manifest's UUID.
@@ -32,11 +39,11 @@ final class ActiveSnapshot: Sendable {
   /// All identifiers, in no particular order.
   var identifiers: [String] { Array(recordings.keys) }
 
-  /// Returns the bytes of the next call of `identifier` in `session`, after checking their size and digest against the
+  /// Returns the next call of `identifier` in `session`, after checking the size and digest of its bytes against the
   /// manifest. Looks up the identifier unchanged first, then as the redaction rules rewrite it.
-  func data(
-    for identifier: String, redactor: Redactor, in session: ReplaySession
-  ) throws(ReplayProblem) -> Data {
+  func call(
+    of identifier: String, redactor: Redactor, in session: ReplaySession
+  ) throws(ReplayProblem) -> ReplayedCall {
     guard let calls = recordings[identifier] ?? recordings[redactor.redact(identifier: identifier)]
     else { throw .missing }
     let recording = calls[session.next(identifier, of: calls.count)]
@@ -56,6 +63,6 @@ final class ActiveSnapshot: Sendable {
     guard ContentDigest.of(data) == recording.sha256 else {
       throw .unreadable("its SHA-256 digest differs from the recorded one")
     }
-    return data
+    return ReplayedCall(data: data, exchange: recording.exchange)
   }
 }

@@ -32,7 +32,9 @@ final class ReplaySession: Sendable {
     }
     if let known { return known?.nearest ?? [] }
     let miss = ModuleReport.Miss(
-      identifier: identifier, nearest: NearestIdentifiers.find(identifier, among: recorded()))
+      identifier: identifier,
+      nearest: ExchangeIdentifier(identifier)?.nearest(among: recorded())
+        ?? NearestIdentifiers.find(identifier, among: recorded()))
     memory.withLock { memory in
       if memory.misses.count < Self.mostMisses, memory.missed.insert(identifier).inserted {
         memory.misses.append(miss)

@@ -8,8 +8,8 @@ struct ReplaySource: Sendable {
 
 /// Finds the recording of a call, or applies the policy if there is none.
 struct Replayer: Sendable {
-  enum Answer: Sendable {
-    case recorded(Data)
+  enum Answer<Recorded: Sendable>: Sendable {
+    case recorded(Recorded)
     /// The live data passes.
     case live
     /// The caller throws the error, or lets live data pass if it can't throw.
@@ -33,14 +33,22 @@ struct Replayer: Sendable {
 
   /// Returns the recording of `identifier`, or the answer of its policy. Reads from the disk, and sends an event if
   /// there is no usable recording.
-  func replay(_ identifier: String, from source: ReplaySource) -> Answer {
+  func replay(_ identifier: String, from source: ReplaySource) -> Answer<Data> {
+    switch replayCall(identifier, from: source) {
+    case .recorded(let call): .recorded(call.data)
+    case .live: .live
+    case .failed(let error): .failed(error)
+    }
+  }
+
+  /// ``replay(_:from:)`` with the exchange, if the recording has one.
+  func replayCall(_ identifier: String, from source: ReplaySource) -> Answer<ReplayedCall> {
     let event: SnapshotMode.Event
     do throws(ReplayProblem) {
       if let active = source.active {
-        return .recorded(
-          try active.data(for: identifier, redactor: redactor, in: source.session))
+        return .recorded(try active.call(of: identifier, redactor: redactor, in: source.session))
       }
-      return .recorded(try recorder.data(for: identifier, in: source.session))
+      return .recorded(try recorder.call(of: identifier, in: source.session))
     } catch {
       event = error.event(identifier) {
         source.session.nearest(to: identifier) { source.active?.identifiers ?? recorder.identifiers }
@@ -49,7 +57,7 @@ struct Replayer: Sendable {
     configuration.onEvent(event)
     switch policies[identifier].missing {
     case .passthrough: return .live
-    case .emptyData: return .recorded(Data())
+    case .emptyData: return .recorded(ReplayedCall(data: Data(), exchange: nil))
     case .fail(let handler):
       handler(event)
       return .failed(SnapshotMode.MissingRecording(event: event))

@@ -41,7 +41,8 @@ extension SnapshotMode {
     public let identifier: String?
     /// A description of the problem, for people.
     public let reason: String
-    /// For ``Kind/recordingMissing``, up to three recorded identifiers that differ in a few characters only.
+    /// For ``Kind/recordingMissing``, up to three recorded identifiers that differ in a few characters only; for an HTTP
+    /// exchange, up to three whose method, path, query or body differs.
     public let nearest: [String]
 
     init(_ kind: Kind, identifier: String? = nil, _ reason: String, nearest: [String] = []) {
@@ -69,8 +70,15 @@ enum ReplayProblem: Error {
     case .missing:
       let nearest = nearest()
       let hint =
-        nearest.isEmpty
-        ? "" : "; did you mean \(nearest.map { "‘\($0.prefix(200))’" }.joined(separator: " or "))?"
+        if let exchange = ExchangeIdentifier(identifier), let first = nearest.first,
+          let recorded = ExchangeIdentifier(first)
+        {
+          "; the nearest is ‘\(first.prefix(200))’, which differs in \(exchange.difference(from: recorded))"
+        } else if nearest.isEmpty {
+          ""
+        } else {
+          "; did you mean \(nearest.map { "‘\($0.prefix(200))’" }.joined(separator: " or "))?"
+        }
       return .init(
         .recordingMissing, identifier: identifier, "nothing is recorded under this identifier\(hint)",
         nearest: nearest)

@@ -7,6 +7,7 @@ import SystemIO
 ///     mode.json                 the state and the UUID of the active snapshot's folder
 ///     recordings/<name>         the latest data of an identifier; the modification time is the recording time
 ///     recordings/<name>@<n>     the data of call number n, if a history is kept
+///     exchanges/<name>          the HTTP exchange of a recording: a line of JSON, and the body of the request
 ///     identifiers/<name>        an identifier that is too long to be encoded in a file name
 ///     attachments/<name>        an attachment, whose name is encoded so that it differs from all others
 ///     redactions.json           the redaction rules that were applied to the files
@@ -26,6 +27,7 @@ struct Storage: Sendable {
 
   var mode: String { folder + "/mode.json" }
   var recordings: String { folder + "/recordings" }
+  var exchanges: String { folder + "/exchanges" }
   var identifiers: String { folder + "/identifiers" }
   var attachments: String { folder + "/attachments" }
   var redactions: String { folder + "/redactions.json" }
@@ -42,6 +44,7 @@ struct Storage: Sendable {
   struct Recording {
     let identifier: String
     let name: RecordingName
+    /// The size of all its files.
     let size: Int64
     let recordedAt: Date
   }
@@ -49,26 +52,33 @@ struct Storage: Sendable {
   /// Writes `data` as the recording `name` of `identifier` to a staged file, then renames it over the existing file.
   /// - Returns: whether the folders were missing and had to be created.
   func write(
-    _ data: Data, as identifier: String, _ name: RecordingName, at time: Date
+    _ data: Data, as identifier: String, _ name: RecordingName, exchange: Data? = nil, at time: Date
   ) throws(SystemError) -> Bool {
     do {
-      try writeIntoFolders(data, identifier, name, time)
+      try writeIntoFolders(data, identifier, name, exchange, time)
       return false
     } catch  where error.isNotFound {
       // This is the first recording, or the folders were removed by others.
       try Folder.create(recordings)
       try Folder.create(identifiers)
-      try writeIntoFolders(data, identifier, name, time)
+      if exchange != nil { try Folder.create(exchanges) }
+      try writeIntoFolders(data, identifier, name, exchange, time)
       return true
     }
   }
 
   private func writeIntoFolders(
-    _ data: Data, _ identifier: String, _ name: RecordingName, _ time: Date
+    _ data: Data, _ identifier: String, _ name: RecordingName, _ exchange: Data?, _ time: Date
   ) throws(SystemError) {
     if name.identifier == nil, !Folder.isRegularFile(identifiers + "/\(name.stem)") {
       // Written first, so that a recording always has its identifier.
       try DurableFile.replace(identifiers + "/\(name.stem)", with: Array(identifier.utf8))
+    }
+    // Written first too. The journal repairs what a crash leaves between the two.
+    if let exchange {
+      try put(exchange, at: exchanges + "/\(name)", time)
+    } else {
+      try Folder.removeIfPresent(exchanges + "/\(name)")
     }
     try put(data, at: recordings + "/\(name)", time)
   }
@@ -110,17 +120,27 @@ struct Storage: Sendable {
 
   /// Returns the bytes of the recording `name`, or `nil` if there is none.
   func read(_ name: RecordingName) throws(SystemError) -> Data? {
+    try contents(recordings + "/\(name)")
+  }
+
+  private func contents(_ path: String) throws(SystemError) -> Data? {
     do {
-      let file = try File(recordings + "/\(name)")
+      let file = try File(path)
       return Data(try file.read(upTo: Int(file.size), at: 0))
     } catch  where error.isNotFound {
       return nil
     }
   }
 
+  /// Returns the exchange of the recording `name`, or `nil` if there is none.
+  func readExchange(_ name: RecordingName) throws(SystemError) -> Data? {
+    try contents(exchanges + "/\(name)")
+  }
+
   /// Removes the recording `name`. If `isLast`, also removes the file with its long identifier.
   func remove(_ name: RecordingName, isLast: Bool) throws(SystemError) {
     try Folder.removeIfPresent(recordings + "/\(name)")
+    try Folder.removeIfPresent(exchanges + "/\(name)")
     if isLast, name.identifier == nil { try Folder.removeIfPresent(identifiers + "/\(name.stem)") }
   }
 
@@ -145,9 +165,11 @@ struct Storage: Sendable {
   /// recording.
   func list(stray: (String) -> Void) throws(SystemError) -> [Recording] {
     var found: [Recording] = []
+    var exchanges: Set<String> = []
+    do { exchanges = Set(try Folder.entries(self.exchanges)) } catch  where error.isNotFound {}
     do {
       for name in try Folder.entries(recordings) {
-        guard let recording = try recording(named: name) else {
+        guard let recording = try recording(named: name, hasExchange: exchanges.contains(name)) else {
           stray(name)
           continue
         }
@@ -157,15 +179,18 @@ struct Storage: Sendable {
     return found.sorted { ($0.identifier, $0.name.call ?? 0) < ($1.identifier, $1.name.call ?? 0) }
   }
 
-  private func recording(named fileName: String) throws(SystemError) -> Recording? {
+  private func recording(
+    named fileName: String, hasExchange: Bool
+  ) throws(SystemError) -> Recording? {
     guard let name = RecordingName(fileName: fileName), Folder.isRegularFile(recordings + "/" + fileName)
     else { return nil }
     var identifier = name.identifier
     if identifier == nil { identifier = try longIdentifier(name) }
     guard let identifier else { return nil }
     let file = try File(recordings + "/" + fileName)
+    let exchangeSize = hasExchange ? try File(exchanges + "/" + fileName).size : 0
     return Recording(
-      identifier: identifier, name: name, size: try file.size,
+      identifier: identifier, name: name, size: try file.size + exchangeSize,
       recordedAt: Date(timeIntervalSince1970: Double(try file.modifiedAt) / 1000))
   }
 
@@ -180,6 +205,7 @@ struct Storage: Sendable {
   /// Removes all recordings and attachments.
   func removeRecordings() throws(SystemError) {
     try Folder.removeTree(recordings)
+    try Folder.removeTree(exchanges)
     try Folder.removeTree(identifiers)
     try Folder.removeTree(attachments)
     try Folder.removeIfPresent(redactions)

@@ -4,6 +4,8 @@ enum BundleLayout {
   static let recordings = "recordings/"
   static let appData = "app-data/"
   static let attachments = "attachments/"
+  /// The bodies of recorded requests. Older readers take them for attachments.
+  static let requestBodies = attachments + "exchange-requests/"
   private static let folders = [recordings, appData, attachments]
   /// A file that macOS creates in every folder opened in Finder. Ignored in folders, never packed.
   static let finderFile = ".DS_Store"
@@ -47,6 +49,11 @@ enum BundleLayout {
 }
 
 extension Manifest.Recording {
+  /// The path of the file with the body of the ``exchange``'s request: the file exists if there is a body.
+  public var requestBodyPath: String {
+    BundleLayout.requestBodies + path.dropFirst(BundleLayout.recordings.count)
+  }
+
   /// The error for a recording whose actual size is `size`.
   func differing(size: Int64) -> BundleError {
     .recordingDiffers(

@@ -13,9 +13,19 @@ extension SnapshotBundle {
     public var recordedAt: Date
     /// The number of the call with this identifier, if a history is kept.
     public var call: Int?
+    /// The HTTP exchange whose response has these contents as its body. The request's body is described when the bundle is
+    /// packed.
+    public var exchange: Manifest.Exchange?
+    /// The location of the body of the exchange's request; `nil` if there is none.
+    public var requestBody: URL?
 
     /// Creates a source.
-    public init(identifier: String, file: URL, recordedAt: Date, call: Int? = nil) {
+    public init(
+      identifier: String, file: URL, recordedAt: Date, call: Int? = nil, exchange: Manifest.Exchange? = nil,
+      requestBody: URL? = nil
+    ) {
+      self.exchange = exchange
+      self.requestBody = requestBody
       self.identifier = identifier
       self.file = file
       self.recordedAt = recordedAt
@@ -86,18 +96,24 @@ extension SnapshotBundle {
   ) throws(BundleError) -> Packed {
     var manifest = manifest
     var members: [BundleMember] = []
+    var attached: [BundleMember] = []
     for source in sources {
       let (size, sha256) = try BundleError.disk(ContentDigest.measure(File(source.file.path)))
-      let recording = Manifest.Recording(
+      var recording = Manifest.Recording(
         identifier: source.identifier,
         path: BundleLayout.recordings + source.name.description,
-        size: size, sha256: sha256, recordedAt: source.recordedAt, call: source.call)
+        size: size, sha256: sha256, recordedAt: source.recordedAt, call: source.call,
+        exchange: source.exchange)
+      if recording.exchange != nil, let body = source.requestBody {
+        let (size, sha256) = try BundleError.disk(ContentDigest.measure(File(body.path)))
+        recording.exchange?.request.body = Manifest.Exchange.Body(size: size, sha256: sha256)
+        attached.append(BundleMember(name: recording.requestBodyPath, source: body.path, recording: nil))
+      }
       members.append(BundleMember(name: recording.path, source: source.file.path, recording: recording))
     }
     members.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     manifest.recordings = members.compactMap(\.recording)
     let paths = PortablePaths(attachments.map(\.name), below: BundleLayout.attachments, areEncoded: false)
-    var attached: [BundleMember] = []
     for attachment in attachments {
       guard let name = paths[attachment.name] else {
         throw .nameTooLong(BundleLayout.attachments + attachment.name)

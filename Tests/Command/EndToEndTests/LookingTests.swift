@@ -122,6 +122,10 @@ import Testing
     try folder.write(Data("log".utf8), to: "unpacked/attachments/log.txt")
     try folder.write(Data("db".utf8), to: "unpacked/app-data/Documents/db")
     var altered = manifest
+    let other = altered.recordings.firstIndex { $0.identifier == "other" }
+    altered.recordings[try #require(other)].exchange = .init(
+      request: .init(method: "GET", url: "https://example.com/other"), response: .init(status: 404),
+      startedAt: manifest.createdAt, responseAfter: 4, duration: 5)
     altered.modules = [
       Module(name: "News", files: ["feed", "profile"]),
       Module(name: "Podcasts", files: ["feed"] + (1...20).map { "podcasts/\($0)" }),
@@ -149,6 +153,7 @@ import Testing
     #expect(outcome.lines.contains("Recordings   3, 2.0 kB"))
     #expect(outcome.lines.contains("     2.0 kB  ██████████  feed"))
     #expect(outcome.lines.contains("        1 B  █           profile"))
+    #expect(outcome.lines.contains("        1 B  █           other → 404, 5 ms"))
     #expect(outcome.lines.contains("Attachments  1, 3 B"))
     #expect(outcome.lines.contains("App data     1, 2 B"))
     for line in outcome.lines { #expect(line.count <= 80, "\(line)") }

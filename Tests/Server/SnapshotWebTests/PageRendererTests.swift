@@ -42,6 +42,24 @@ struct PageRendererTests {
     }
   }
 
+  @Test func `an exchange is shown with request, response and timing`() throws {
+    let sample = SamplePages.usual
+    let page = try HTMLPage(
+      try PageRenderer().render(try sample.preview(.empty), in: PageFrame(account: .open)))
+    let text = page.all("main").map(\.text).joined()
+    for part in [
+      "POST https://example.com/feed?page=0", "302", "GET https://example.com/",
+      "response after 41 ms, ended after 1,052 ms", "Request fields (6)", "Response fields (6)", "X-Field-5",
+    ] {
+      #expect(text.contains(part), "\(part)")
+    }
+    let body = "/files/attachments/exchange-requests/"
+    #expect(page.all("a").contains { $0.attributes["href"]?.contains(body) == true })
+    let list = try HTMLPage(
+      try PageRenderer().render(try sample.snapshot(), in: PageFrame(account: .open)))
+    #expect(list.all("main").map(\.text).joined().contains("302, 1,052 ms"))
+  }
+
   @Test func `a list of usual snapshots has all of its fifty rows`() throws {
     let page = try HTMLPage(
       try PageRenderer().render(try SamplePages.usual.home(), in: PageFrame(account: .open)))

@@ -64,7 +64,24 @@ struct SamplePages: Sendable {
     return Manifest.Recording(
       identifier: identifier, path: "recordings/\(RecordingName(identifier))",
       size: Int64(190 + (number * number * 7919) % 600_000), sha256: .of([UInt8(number & 255)]),
-      recordedAt: Self.day.addingTimeInterval(Double(number)), call: number % 5 == 3 ? number : nil)
+      recordedAt: Self.day.addingTimeInterval(Double(number)), call: number % 5 == 3 ? number : nil,
+      exchange: number % 4 == 0 ? exchange(number) : nil)
+  }
+
+  private func exchange(_ number: Int) -> Manifest.Exchange {
+    let fields = (0..<(6 * factor)).map {
+      Manifest.Exchange.Field(text("X-Field-\($0)"), text("value \($0)"))
+    }
+    var exchange = Manifest.Exchange(
+      request: .init(
+        method: text("POST"), url: text("https://example.com/feed?page=\(number)"), fields: fields),
+      response: .init(status: 302, fields: fields),
+      redirect: .init(method: "GET", url: text("https://example.com/")), startedAt: Self.day,
+      responseAfter: 41,
+      duration: 1052)
+    exchange.request.body = .init(size: 2048, sha256: .of([1]))
+    if factor > 1 { exchange.failure = .init(domain: text("Domain"), code: number) }
+    return exchange
   }
 
   // MARK: - Pages

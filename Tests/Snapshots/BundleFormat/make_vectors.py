@@ -101,6 +101,24 @@ accepted = {
         Entry("app-data/Library/SplashBoard/Snapshots/%%sceneID%3acom.example.news-default/1.ktx", b"1"),
         Entry("attachments/%%^i^m^g_1.^h^e^i^c", b"2"), Entry("attachments/img_1.heic", b"3"),
         Entry("attachments/100%25.txt", b"4")]),
+    "exchanges": bundle(
+        [(recording("GET https://example.com/feed?page=2", feed, 1, exchange={
+            "request": {"method": "GET", "url": "https://example.com/feed?page=2", "fields": [["Accept", "*/*"]]},
+            "response": {"status": 200, "fields": [["Content-Type", "application/json"], ["Set-Cookie", "[redacted]"]]},
+            "startedAt": "2026-11-21T15:02:59.900Z", "responseAfter": 41, "duration": 52}), feed),
+         (recording("GET https://example.com/feed?page=2", b"", 2, exchange={
+             "request": {"method": "GET", "url": "https://example.com/feed?page=2", "fields": []},
+             "failure": {"domain": "NSURLErrorDomain", "code": -1001},
+             "startedAt": "2026-11-21T15:02:59.900Z", "duration": 60000}), b""),
+         (recording("POST https://example.com/login #e2ba3d2dd0b7a4e1", b"moved", exchange={
+             "request": {"method": "POST", "url": "https://example.com/login", "fields": [],
+                         "body": {"size": 8, "sha256": hashlib.sha256(b"name=ann").hexdigest()}},
+             "response": {"status": 303, "fields": [["Location", "/"]]},
+             "redirect": {"method": "GET", "url": "https://example.com/"},
+             "startedAt": "2026-11-21T15:02:59.900Z", "responseAfter": 7, "duration": 7}), b"moved"),
+         (recording("not understood", b"1", exchange={"request": "GET", "startedAt": 7}), b"1")],
+        [Entry("attachments/exchange-requests/" + file_name("POST https://example.com/login #e2ba3d2dd0b7a4e1"),
+               b"name=ann")]),
     "unknown-members": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], weather={"sky": ["blue", 1.5, None]}))),
     "note-and-fields": bundle(plain, json_text=json.dumps(manifest(
         [plain[0][0]], note="The feed\nwas empty 😀", fields={"severity": "high", "": ""}))),

@@ -72,6 +72,18 @@ def gaps(value):
     return [[e.get("identifier"), e["reason"], e["count"], e["bytes"]] for e in entries if type(e.get("reason")) is str
             and type(e.get("count")) is type(e.get("bytes")) is int and e["count"] > 0 and e["bytes"] >= 0]
 
+def summary(recording, files):
+    body = files.get("attachments/exchange-requests/" + recording["path"].split("/")[1])
+    try:
+        exchange, request = recording["exchange"], recording["exchange"]["request"]
+        outcome = exchange["response"]["status"] if "response" in exchange else exchange["failure"]["code"]
+        stated = (request["body"]["size"], request["body"]["sha256"]) if "body" in request else None
+        is_right = body is not None and stated == (len(body), hashlib.sha256(body).hexdigest())
+        fields = [f"{name}: {value}" for name, value in request["fields"]]
+        return [request["method"], request["url"], str(outcome), *fields, body.decode() if is_right else ""]
+    except (KeyError, TypeError):
+        return None
+
 def read(path):
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         entries = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
@@ -93,9 +105,11 @@ def read(path):
         for recording, data in ((r, files[r["path"]]) for r in manifest["recordings"]):
             digest = hashlib.sha256(data).hexdigest()
             require((len(data), digest) == (recording["size"], recording["sha256"].lower()), recording["identifier"])
+        exchanges = {r["path"]: summary(r, files) for r in manifest["recordings"] if summary(r, files)}
         others = sorted(set(files) - set(identifiers) - {"manifest.json"})
         found = {"id": manifest["id"].lower(), "recordings": identifiers, "others": others}
-        return {**found, "dropped": gaps(manifest["dropped"])} if "dropped" in manifest else found
+        found |= {"dropped": gaps(manifest["dropped"])} if "dropped" in manifest else {}
+        return found | ({"exchanges": exchanges} if exchanges else {})
 
 if __name__ == "__main__":
     try:

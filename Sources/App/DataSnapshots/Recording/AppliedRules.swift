@@ -86,15 +86,24 @@ final class AppliedRules: Sendable {
     do {
       let left = try redactor.redact(data, as: recording.identifier)
       let identifier = redactor.redact(identifier: recording.identifier)
-      guard left != data || identifier != recording.identifier else { return }
+      let file = try storage.readExchange(recording.name)
+      let exchange = try file.map { file in
+        guard let exchange = StoredExchange(file: file) else { throw DamagedExchange() }
+        return try redactor.redact(exchange, as: recording.identifier).file()
+      }
+      guard left != data || identifier != recording.identifier || exchange != file else { return }
       var name = RecordingName(identifier)
       if let call = recording.name.call { name = RecordingName(name, call: call) }
-      _ = try storage.write(left, as: identifier, name, at: recording.recordedAt)
+      _ = try storage.write(left, as: identifier, name, exchange: exchange, at: recording.recordedAt)
       if name != recording.name { try storage.remove(recording.name, isLast: true) }
-    } catch let failure as Redactor.Failure {
+    } catch let failure where failure is Redactor.Failure || failure is DamagedExchange {
       onEvent(.init(.redactionFailed, identifier: recording.identifier, "\(failure)"))
       try storage.remove(recording.name, isLast: false)
     }
+  }
+
+  private struct DamagedExchange: Error, CustomStringConvertible {
+    let description = "the description of its exchange can't be read"
   }
 
   private func redact(_ attachment: Storage.Attachment, in storage: Storage, with redactor: Redactor) throws {

@@ -3,7 +3,8 @@ import ZipArchive
 
 /// A redacted recording or attachment in a ``RecordingJournal``.
 ///
-/// In the file, a record is a head of 36 bytes, the name in UTF-8, and the data. All numbers are little-endian.
+/// In the file, a record is a head of 36 bytes, the name in UTF-8, and the data. All numbers are little-endian. The data
+/// of an exchange begins with the length of its ``StoredExchange`` in 8 bytes, and the ``StoredExchange``.
 ///
 /// | bytes | contents |
 /// | --- | --- |
@@ -15,7 +16,7 @@ import ZipArchive
 /// | 24–27 | the length of the name |
 /// | 28–35 | the length of the data |
 struct JournalRecord: Hashable, Sendable {
-  enum Kind: UInt32, Sendable { case recording, attachment }
+  enum Kind: UInt32, Sendable { case recording, attachment, exchange }
 
   let kind: Kind
   /// The identifier, or the attachment's name.
@@ -23,9 +24,11 @@ struct JournalRecord: Hashable, Sendable {
   let retention: SnapshotMode.Policy.Retention
   let time: Date
   let data: Data
+  /// The ``StoredExchange`` of an exchange, whose response's body is `data`.
+  var exchange: Data?
 
   /// The identifier that stands for the record in events.
-  var identifier: String { kind == .recording ? name : "attachments/" + name }
+  var identifier: String { kind == .attachment ? "attachments/" + name : name }
 
   static let headLength = 36
   private static let mark = Array("DSJ1".utf8)
@@ -43,8 +46,13 @@ struct JournalRecord: Hashable, Sendable {
     Self.append(kept, to: &fields)
     Self.append(Int64((time.timeIntervalSince1970 * 1000).rounded()), to: &fields)
     Self.append(UInt32(clamping: name.count), to: &fields)
-    Self.append(UInt64(data.count), to: &fields)
-    fields += name
+    var exchangePart: [UInt8] = []
+    if let exchange {
+      Self.append(UInt64(exchange.count), to: &exchangePart)
+      exchangePart += exchange
+    }
+    Self.append(UInt64(exchangePart.count + data.count), to: &fields)
+    fields += name + exchangePart
     var head = Self.mark
     Self.append(Self.checksum(fields, data), to: &head)
     return head + fields
@@ -71,15 +79,25 @@ struct JournalRecord: Hashable, Sendable {
       checksum(head[8...] + name, data) == UInt32(number(head[4..<8]))
     else { return nil }
     let kept = Int(number(head[12..<16]))
+    guard let (exchange, body) = parts(of: data, kind) else { return nil }
     let record = JournalRecord(
       kind: kind, name: String(decoding: name, as: UTF8.self),
       retention: kept == 0 ? .latest : .history(limit: kept),
-      time: Date(timeIntervalSince1970: Double(Int64(bitPattern: number(head[16..<24]))) / 1000), data: data)
+      time: Date(timeIntervalSince1970: Double(Int64(bitPattern: number(head[16..<24]))) / 1000), data: body,
+      exchange: exchange)
     return (record, nameOffset + nameLength + dataLength)
   }
 
   private static func checksum(_ fields: [UInt8], _ data: Data) -> UInt32 {
     unsafe data.withUnsafeBytes { unsafe ZipArchive.checksum(of: $0, after: ZipArchive.checksum(of: fields)) }
+  }
+
+  private static func parts(of data: Data, _ kind: Kind) -> (exchange: Data?, body: Data)? {
+    guard kind == .exchange else { return (nil, data) }
+    guard data.count >= 8, let length = Int(exactly: number(Array(data.prefix(8))[...])),
+      length <= data.count - 8
+    else { return nil }
+    return (Data(data.dropFirst(8).prefix(length)), Data(data.dropFirst(8 + length)))
   }
 
   private static func checksum(_ fields: ArraySlice<UInt8>, _ data: Data) -> UInt32 {

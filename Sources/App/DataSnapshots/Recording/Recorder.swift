@@ -61,6 +61,21 @@ final class Recorder: Sendable {
 
   /// Records `data` under `identifier`, as the only call or as the next call of a history, as the policy specifies.
   func record(_ data: Data, as identifier: String) {
+    take(data, as: identifier, nil, policies[identifier].retention)
+  }
+
+  /// Records an exchange under `identifier`, as the next call of its history.
+  /// - Parameter limit: how many calls are kept, unless the policy specifies a history.
+  func record(_ exchange: CompletedExchange, as identifier: String, limit: Int) {
+    var retention = policies[identifier].retention
+    if retention == .latest { retention = .history(limit: limit) }
+    take(exchange.body, as: identifier, exchange.stored, retention)
+  }
+
+  private func take(
+    _ data: Data, as identifier: String, _ exchange: StoredExchange?,
+    _ retention: SnapshotMode.Policy.Retention
+  ) {
     let longest = Manifest.Limits.default.identifierLength
     guard identifier.utf8.count <= longest else {
       let reason = "the identifier has \(identifier.utf8.count) bytes; the limit is \(longest)"
@@ -69,8 +84,13 @@ final class Recorder: Sendable {
     }
     take(
       RecordingStore.Item(
-        key: .init(kind: .recording, name: identifier), data: data, time: configuration.clock(),
-        retention: policies[identifier].retention))
+        key: .init(kind: exchange == nil ? .recording : .exchange, name: identifier), data: data,
+        exchange: exchange, time: configuration.clock(), retention: retention))
+  }
+
+  /// Notes and reports that an exchange is not recorded.
+  func refuse(_ identifier: String, _ reason: Manifest.Dropped.Reason, bytes: Int, _ explanation: String) {
+    drop(.init(reason, identifier, bytes), .recordingRefused, explanation)
   }
 
   /// Notes and reports that the value of `identifier` can't be encoded.
@@ -89,17 +109,17 @@ final class Recorder: Sendable {
 
   private func take(_ item: RecordingStore.Item) {
     let most = min(Int64(configuration.limits.recordingBytes), configuration.limits.totalBytes)
-    guard item.data.count <= most else {
+    guard item.size <= most else {
       return drop(
-        .init(.tooLarge, item.identifier, item.data.count), .recordingRefused,
-        "it has \(item.data.count) bytes; the limit is \(most)")
+        .init(.tooLarge, item.identifier, item.size), .recordingRefused,
+        "it has \(item.size) bytes; the limit is \(most)")
     }
-    let isSynchronous = configuration.durability.isSynchronous(item.data.count)
+    let isSynchronous = configuration.durability.isSynchronous(item.size)
     let mostWaiting = configuration.waitingBytes
     enum Step { case refuse, now, later }
     let step: Step = waiting.withLock { waiting in
-      let replaced = item.isReplacing ? waiting.arrived[item.key]?.data.count : nil
-      let bytes = waiting.bytes + item.data.count - (replaced ?? 0)
+      let replaced = item.isReplacing ? waiting.arrived[item.key]?.size : nil
+      let bytes = waiting.bytes + item.size - (replaced ?? 0)
       guard bytes <= mostWaiting else { return .refuse }
       waiting.bytes = bytes
       if replaced == nil { waiting.count += 1 }
@@ -114,7 +134,7 @@ final class Recorder: Sendable {
     switch step {
     case .refuse:
       drop(
-        .init(.waiting, item.identifier, item.data.count), .recordingRefused,
+        .init(.waiting, item.identifier, item.size), .recordingRefused,
         "more than \(mostWaiting) bytes would wait to be written")
     case .now: prepare(item)
     case .later: intake.async { [self] in prepareArrived() }
@@ -155,7 +175,7 @@ final class Recorder: Sendable {
       let left = (waiting.inWork[item.key] ?? 1) - 1
       waiting.inWork[item.key] = left == 0 ? nil : left
       guard let ready else {
-        finish(item.data.count, &waiting)
+        finish(item.size, &waiting)
         return false
       }
       let isFirst = waiting.ready.isEmpty
@@ -214,10 +234,10 @@ final class Recorder: Sendable {
 
   // MARK: - Replaying
 
-  /// Returns the bytes of the next call of `identifier` in `session`. Writes waiting items first.
-  func data(for identifier: String, in session: ReplaySession) throws(ReplayProblem) -> Data {
+  /// Returns the next call of `identifier` in `session`. Writes waiting items first.
+  func call(of identifier: String, in session: ReplaySession) throws(ReplayProblem) -> ReplayedCall {
     if waiting.withLock({ $0.count > 0 || !$0.isStarted }), !queue.isCurrent { queue.sync { writeWaiting() } }
-    return try store.data(for: identifier, in: session)
+    return try store.call(of: identifier, in: session)
   }
 
   /// All recorded identifiers, in no particular order. Empty if the recordings can't be read.
@@ -271,7 +291,7 @@ final class Recorder: Sendable {
   func clear() throws(SystemError) {
     redacting.withLock { _ in
       waiting.withLock { waiting in
-        for item in waiting.arrived.takeAll() { finish(item.data.count, &waiting) }
+        for item in waiting.arrived.takeAll() { finish(item.size, &waiting) }
         for item in waiting.ready.takeAll() {
           finish(item.charge, &waiting)
           if let segment = item.segment { journal.settle(segment) }

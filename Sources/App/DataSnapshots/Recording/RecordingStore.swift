@@ -4,7 +4,7 @@ import SystemIO
 
 /// Stores recordings and attachments. Redacts them before writing and enforces the limits.
 ///
-/// ``prepare(_:)``, ``drop(_:_:_:)``, ``data(for:in:)`` and ``identifiers`` can be used from any thread, everything else
+/// ``prepare(_:)``, ``drop(_:_:_:)``, ``call(of:in:)`` and ``identifiers`` can be used from any thread, everything else
 /// only on the recorder's queue.
 final class RecordingStore: Sendable {
   private struct Refused: Error {
@@ -57,26 +57,28 @@ final class RecordingStore: Sendable {
   /// - Returns: `nil` if it can't be stored, which was reported.
   func prepare(_ item: Item) -> Ready? {
     if pause.passesOver() {
-      note(Drop(.diskFull, item.identifier, item.data.count))
+      note(Drop(.diskFull, item.identifier, item.size))
       return nil
     }
     do {
       let data = try redactor.redact(item.data, as: item.identifier)
-      guard data.count <= configuration.limits.totalBytes else {
+      let exchange = try item.exchange.map { try redactor.redact($0, as: item.identifier).file() }
+      guard data.count + (exchange?.count ?? 0) <= configuration.limits.totalBytes else {
         throw Refused(
           why: .tooLarge,
           reason: "it has \(data.count) bytes after redaction, more than the limit in total")
       }
-      let name = item.key.kind == .recording ? redactor.redact(identifier: item.key.name) : item.key.name
+      let name = item.key.kind == .attachment ? item.key.name : redactor.redact(identifier: item.key.name)
       guard name.utf8.count <= Manifest.Limits.default.identifierLength else {
         throw Refused(why: .identifierTooLong, reason: "the identifier is too long after redaction")
       }
       try rules.note(for: item.identifier)
       let record = JournalRecord(
-        kind: item.key.kind, name: name, retention: item.retention, time: item.time, data: data)
-      return Ready(record: record, identifier: item.identifier, charge: item.data.count)
+        kind: item.key.kind, name: name, retention: item.retention, time: item.time, data: data,
+        exchange: exchange)
+      return Ready(record: record, identifier: item.identifier, charge: item.size)
     } catch {
-      report(error, item.identifier, item.data.count)
+      report(error, item.identifier, item.size)
       return nil
     }
   }
@@ -138,7 +140,7 @@ final class RecordingStore: Sendable {
   private func store(_ record: JournalRecord) throws {
     try runs.begin(at: record.time)
     switch record.kind {
-    case .recording: try storeRecording(record)
+    case .recording, .exchange: try storeRecording(record)
     case .attachment: try storeAttachment(record)
     }
   }
@@ -146,11 +148,14 @@ final class RecordingStore: Sendable {
   private func storeRecording(_ record: JournalRecord) throws {
     let stem = RecordingName(record.name)
     let name = try record.retention == .latest ? stem : withIndex { $0.nextCall(of: stem) }
-    try makeRoom(for: Int64(record.data.count), as: name)
-    if try storage.write(record.data, as: record.name, name, at: record.time) { forgetIndex() }
+    let size = Int64(record.data.count + (record.exchange?.count ?? 0))
+    try makeRoom(for: size, as: name)
+    if try storage.write(record.data, as: record.name, name, exchange: record.exchange, at: record.time) {
+      forgetIndex()
+    }
     runs.release(name)
     let recording = Storage.Recording(
-      identifier: record.name, name: name, size: Int64(record.data.count), recordedAt: record.time)
+      identifier: record.name, name: name, size: size, recordedAt: record.time)
     let calls = try withIndex { recorded in
       recorded.put(recording)
       return recorded.calls(of: name)
@@ -189,13 +194,14 @@ final class RecordingStore: Sendable {
       let stem = RecordingName(record.name)
       let milliseconds = (record.time.timeIntervalSince1970 * 1000).rounded()
       let isStored =
-        try record.kind == .recording
+        try record.kind != .attachment
         && storage.list { _ in }.contains { recording in
           guard recording.name.stem == stem.stem else { return false }
           let time = (recording.recordedAt.timeIntervalSince1970 * 1000).rounded()
           // Within a millisecond, the order in the journal decides.
           if record.retention == .latest { return time > milliseconds }
           return try time == milliseconds && storage.read(recording.name) == record.data
+            && storage.readExchange(recording.name) == record.exchange
         }
       if !isStored { try store(record) }
     } catch {
@@ -228,13 +234,17 @@ final class RecordingStore: Sendable {
 
   // MARK: - Reading
 
-  /// Returns the bytes of the next call of `identifier` in `session`.
-  func data(for identifier: String, in session: ReplaySession) throws(ReplayProblem) -> Data {
+  /// Returns the next call of `identifier` in `session`.
+  func call(of identifier: String, in session: ReplaySession) throws(ReplayProblem) -> ReplayedCall {
     let name = RecordingName(redactor.redact(identifier: identifier))
     do {
       let calls = try withIndex { $0.calls(of: name) }
-      if !calls.isEmpty, let data = try storage.read(calls[session.next(identifier, of: calls.count)]) {
-        return data
+      if !calls.isEmpty {
+        let call = calls[session.next(identifier, of: calls.count)]
+        if let data = try storage.read(call) {
+          let exchange = try storage.readExchange(call).flatMap { StoredExchange(file: $0) }
+          return ReplayedCall(data: data, exchange: exchange?.description)
+        }
       }
     } catch {
       throw .unreadable("\(error)")
@@ -275,15 +285,11 @@ final class RecordingStore: Sendable {
   ) throws(SystemError) -> Frozen {
     try Folder.create(folder + "/recordings")
     try Folder.create(folder + "/attachments")
+    try Folder.create(folder + "/requests")
     let source = run == .current ? storage : runs.previousStorage
     var frozen = Frozen()
     for recording in try recordings(of: run) where !excluded.contains(recording.identifier) {
-      let path = folder + "/recordings/\(recording.name)"
-      try Folder.link(source.recordings + "/\(recording.name)", as: path)
-      frozen.sources.append(
-        .init(
-          identifier: recording.identifier, file: URL(filePath: path), recordedAt: recording.recordedAt,
-          call: recording.name.call))
+      try frozen.add(recording, in: source, folder)
     }
     for attachment in try source.listAttachments()
     where !excluded.contains("attachments/" + attachment.name.text) {
@@ -296,6 +302,7 @@ final class RecordingStore: Sendable {
     if !excluded.isEmpty {
       frozen.dropped += DroppedTable.withheld(try contents(of: run).filter { excluded.contains($0.id) })
     }
+    frozen.limitDescriptions()
     return frozen
   }
 

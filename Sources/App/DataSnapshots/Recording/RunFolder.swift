@@ -84,7 +84,7 @@ final class RunFolder: Sendable {
     try Folder.removeTree(staged)
     try Folder.removeTree(storage.previous)
     let copy = Storage(folder: staged)
-    for folder in [\Storage.recordings, \.identifiers, \.attachments] {
+    for folder in [\Storage.recordings, \.exchanges, \.identifiers, \.attachments] {
       try link(storage[keyPath: folder], as: copy[keyPath: folder])
     }
     if Folder.isRegularFile(storage.redactions) { try Folder.link(storage.redactions, as: copy.redactions) }

@@ -108,7 +108,8 @@ struct SnapshotText {
     return ["", "Recordings   \(sum(recordings.map(\.size)))"]
       + recordings.map { recording in
         let call = recording.call.map { ", call \($0)" } ?? ""
-        return line(recording.size, of: largest, recording.identifier + call)
+        let exchange = recording.exchange.map { " → \($0.outcome), \($0.duration) ms" } ?? ""
+        return line(recording.size, of: largest, recording.identifier + call + exchange)
       }
   }
 

@@ -118,11 +118,15 @@ extension BundleContents {
     var rows: [Fields] = []
     for recording in recordings.rows.prefix(PageLimits.rows) {
       let path = PagePath.preview(id, file: recording.path).description
-      guard budget.take(470 + PageText.length(path)) else { break }
+      let length = recording.exchange == nil ? 470 : 510
+      guard budget.take(length + PageText.length(path)) else { break }
       rows.append([
         "href": path,
         "name": budget.name(recording.identifier),
         "call": recording.call.map { Measures.number($0) },
+        "outcome": recording.exchange.map { exchange in
+          budget.name("\(exchange.status), \(Measures.number(exchange.duration)) ms", most: 60)
+        },
         "size": Measures.sizeFields(recording.size),
         "share": Measures.share(recording.size, of: largestRecording),
         "recorded": Measures.timeFields(recording.recordedAt),

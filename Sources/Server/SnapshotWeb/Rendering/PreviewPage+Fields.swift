@@ -32,6 +32,7 @@ extension PreviewPage {
       "recorded": recording.map { Measures.timeFields($0.recordedAt) },
       "call": recording?.call.map { Measures.number($0) },
       "sha256": recording?.sha256.description,
+      "exchange": recording.flatMap { exchangeFields($0, &budget) },
       "views": preview.views.map { view in
         [
           "name": view.name, "href": links.path(selection.viewed(as: view)),

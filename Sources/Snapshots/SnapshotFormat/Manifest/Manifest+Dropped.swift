@@ -25,6 +25,8 @@ extension Manifest {
       public static let notRedacted = Reason(rawValue: "notRedacted")
       /// The value could not be encoded.
       public static let notEncoded = Reason(rawValue: "notEncoded")
+      /// It is of a kind that can't be recorded.
+      public static let unsupported = Reason(rawValue: "unsupported")
       /// It was removed because all recordings exceeded a limit of size or number.
       public static let limit = Reason(rawValue: "limit")
       /// It was removed because of its age.
@@ -60,6 +62,7 @@ extension Manifest {
       case .unwritable: "it could not be written"
       case .notRedacted: "a redaction rule could not be applied"
       case .notEncoded: "it could not be encoded"
+      case .unsupported: "it can't be recorded on this system"
       case .limit: "removed as the oldest, because the limit of all recordings was reached"
       case .age: "removed because of its age"
       case .withheld: "the user did not send it"

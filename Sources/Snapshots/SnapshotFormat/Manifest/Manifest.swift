@@ -83,11 +83,16 @@ public struct Manifest: Hashable, Sendable {
     /// The number of the call with this identifier, if a history is kept. It increases from call to call and need not
     /// start at 1. A recording without a number comes before those with one.
     public var call: Int?
+    /// The HTTP exchange whose response has these contents as its body; `nil` for other data.
+    public var exchange: Exchange?
 
     /// Creates the description of a recording.
     public init(
-      identifier: String, path: String, size: Int64, sha256: ContentDigest, recordedAt: Date, call: Int? = nil
+      identifier: String, path: String, size: Int64, sha256: ContentDigest, recordedAt: Date,
+      call: Int? = nil,
+      exchange: Exchange? = nil
     ) {
+      self.exchange = exchange
       self.identifier = identifier
       self.call = call
       self.path = path

@@ -364,7 +364,16 @@ extension ManifestScanner {
     var sha256: Reading<ContentDigest>?
     var recordedAt: Reading<Date>?
     var call: Reading<Int64?>?
-    try object { scanner, key throws(Failure) in
+    var exchange: Manifest.Exchange?
+    // Read as older readers do, which do not know it: a value that is not understood is ignored.
+    let unknown = { (scanner: inout Self, key: String) throws(Failure) in
+      guard key == "exchange" else { return try scanner.pass() }
+      let start = scanner.json.tokenizer.offset
+      let value = try scanner.attempt { json throws(Failure) in try json.value() }
+      guard scanner.json.tokenizer.offset - start <= Manifest.Exchange.readLimit else { return }
+      if case .success(let json) = value { exchange = Manifest.Exchange(json: json) }
+    }
+    try object(unknown: unknown) { scanner, key throws(Failure) in
       switch key {
       case "identifier": identifier = try scanner.attempt { json throws(Failure) in try json.string() }
       case "path": path = try scanner.attempt { json throws(Failure) in try json.string() }
@@ -383,7 +392,7 @@ extension ManifestScanner {
       identifier: try Self.require(identifier, "identifier"), path: try Self.require(path, "path"),
       size: try Self.require(size, "size"), sha256: try Self.require(sha256, "sha256"),
       recordedAt: try Self.require(recordedAt, "recordedAt"),
-      call: try Self.require(call ?? .success(nil), "call").map { Int($0) })
+      call: try Self.require(call ?? .success(nil), "call").map { Int($0) }, exchange: exchange)
   }
 }
 
