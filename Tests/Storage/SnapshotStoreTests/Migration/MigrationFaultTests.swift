@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Runs that fail or end at every step are repeated.
-@Suite(.timeLimit(.minutes(10 * Sanitizer.slowness))) struct MigrationFaultTests {
+@Suite(.timeLimit(.minutes(15 * Sanitizer.slowness))) struct MigrationFaultTests {
   /// Snapshots of which one is new, one has changed, and one was deleted since the first run.
   private static let samples = (0..<3).map { SampleBundle(filling: "\($0)", count: $0 * 1000) }
   private static let ids = samples.map(\.id)
@@ -22,27 +22,32 @@ import Testing
     }
   }
 
-  /// What can happen to a request, and the places that are connected by it.
-  private static let faults: [(FakeS3Server.Fault, MigrationPlace, MigrationPlace)] = [
-    (.brokenAfterwards, MigrationPlace.folder.source, MigrationPlace.objects.target),
-    (.delayed, MigrationPlace.folder.source, MigrationPlace.objects.target),
-    (
-      .refused(status: 403, code: "AccessDenied"), MigrationPlace.folder.source, MigrationPlace.objects.target
-    ),
-    (
-      .refused(status: 403, code: "AccessDenied"), MigrationPlace.objects.source, MigrationPlace.folder.target
-    ),
+  /// What happens to every second request, from the first or the second one.
+  struct Disturbance: Sendable {
+    let fault: FakeS3Server.Fault
+    let first: Int
+    let source: MigrationPlace
+    let target: MigrationPlace
+  }
+
+  private static let refusal = FakeS3Server.Fault.refused(status: 403, code: "AccessDenied")
+  private static let disturbances = [
+    Disturbance(fault: .brokenAfterwards, first: 0, source: .folder.source, target: .objects.target),
+    Disturbance(fault: .delayed, first: 1, source: .folder.source, target: .objects.target),
+    Disturbance(fault: refusal, first: 0, source: .folder.source, target: .objects.target),
+    Disturbance(fault: refusal, first: 1, source: .objects.source, target: .folder.target),
   ]
 
-  @Test(arguments: faults)
+  @Test(arguments: disturbances)
   func `a run with a failed request is repeated, and completes the copy`(
-    fault: FakeS3Server.Fault, source: MigrationPlace, target: MigrationPlace
+    _ disturbance: Disturbance
   ) async throws {
+    let (fault, source, target) = (disturbance.fault, disturbance.source, disturbance.target)
     try await MigrationFixture.with { fixture in
       var fixture = fixture
       fixture.attempts = 1
       let expected = try await fill(source, in: fixture)
-      var number = 0
+      var number = disturbance.first
       var isDone = false
       while !isDone {
         // The lists of the 256 shards are omitted: they would take most of the time.
@@ -59,7 +64,7 @@ import Testing
         let copied = try await fixture.using(target) { try await StoreContents(of: $0, Self.ids) }
         #expect(copied == expected)
         try fixture.remove(target)
-        number += 1
+        number += 2
       }
       #expect(number > 4)
       let unchanged = try await fixture.using(source) { try await StoreContents(of: $0, Self.ids) }
