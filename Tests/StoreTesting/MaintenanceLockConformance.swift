@@ -60,7 +60,7 @@ package enum MaintenanceLockKind: CaseIterable, Sendable {
         counts.running += 1
       }
       changes.continuation.yield()
-      do { while true { try await Task.sleep(for: .seconds(3600)) } } catch {}
+      do { try await Signal.waitForCancellation() } catch {}
       counts.withLock { $0.running -= 1 }
     }
 

@@ -64,7 +64,7 @@ struct ViewerCacheTests {
     limits.seconds = 0
     let cache = ViewerCache(CopySpace(folder: folder.path), limits: limits)
     _ = try view(0, in: cache)
-    while cache.count > 0 { try await Task.sleep(for: .milliseconds(20)) }
+    try await eventually { cache.count == 0 }
     #expect(try view(0, in: cache).isNew)
   }
 
