@@ -243,11 +243,6 @@ final class StoredFile<Value: Codable & Sendable>: Sendable {
     }
   }
 
-  /// The file is not JSON, or not the file of a repository.
-  private struct Damage: Error {
-    let reason: String
-  }
-
   private func read(_ file: String) throws(RepositoryError) -> [UInt8]? {
     do {
       return try disk.read(file, FileLimits.bytes + 1)
@@ -323,3 +318,8 @@ extension Array: StoredArray where Element: Decodable & Identifiable {}
 protocol StoredOptional {}
 
 extension Optional: StoredOptional {}
+
+/// The file is not JSON, or not the file of a repository.
+private struct Damage: Error {
+  let reason: String
+}
