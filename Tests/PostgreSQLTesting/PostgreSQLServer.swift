@@ -37,11 +37,14 @@ package final class PostgreSQLServer: Sendable {
     (self.port, self.identifier) = (port, identifier)
   }
 
-  /// The settings for connections to a database.
+  /// The settings for connections to a database. The limits of time are long, because the machine can be busy.
   package func configuration(
     database: String = "postgres", options: String = ""
   ) throws -> PostgreSQLConfiguration {
-    try PostgreSQLConfiguration(uri: "postgres://tests@127.0.0.1:\(port)/\(database)\(options)")
+    var configuration = try PostgreSQLConfiguration(
+      uri: "postgres://tests@127.0.0.1:\(port)/\(database)\(options)")
+    (configuration.statementTimeout, configuration.waitTimeout) = (.seconds(300), .seconds(300))
+    return configuration
   }
 
   /// Stops the server.

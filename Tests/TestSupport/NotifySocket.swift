@@ -39,33 +39,40 @@ public final class NotifySocket: Sendable {
     guard result == 0 else { throw SystemError(operation: "bind", path: path) }
   }
 
-  /// Waits for the next message on a thread of its own. Throws a `CancellationError` if the task is cancelled.
-  public func next() async throws -> String {
-    let message = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        Thread { [self] in
-          var bytes = [UInt8](repeating: 0, count: 4096)
-          let count = unsafe bytes.withUnsafeMutableBytes {
-            unsafe recv(owned.number, $0.baseAddress, $0.count, 0)
-          }
-          continuation.resume(returning: String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self))
-        }.start()
+  /// Reads all messages on a thread of its own, so that a test that waits for the processor loses none: the system keeps
+  /// only a few. Call it once.
+  public func messages() -> Messages {
+    let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+    let thread = Thread { [self] in
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      while true {
+        let count = unsafe bytes.withUnsafeMutableBytes {
+          unsafe recv(owned.number, $0.baseAddress, $0.count, 0)
+        }
+        guard count > 0 else { return continuation.finish() }
+        continuation.yield(String(decoding: bytes.prefix(count), as: UTF8.self))
       }
-    } onCancel: {
-      // Ends the call of `recv`.
-      _ = shutdown(owned.number, Int32(SHUT_RDWR))
     }
-    try Task.checkCancellation()
-    return message
+    // Ends the call of `recv`.
+    continuation.onTermination = { [self] _ in _ = shutdown(owned.number, Int32(SHUT_RDWR)) }
+    thread.start()
+    return Messages(stream)
   }
 
-  /// Waits for the message `wanted`, and returns those before it.
-  public func wait(for wanted: String) async throws -> [String] {
-    var others: [String] = []
-    while true {
-      let message = try await next()
-      if message.hasPrefix(wanted) { return others }
-      others.append(message)
+  /// The messages of a socket, in the order in which they came.
+  public struct Messages: Sendable {
+    private let messages: AsyncStream<String>
+
+    fileprivate init(_ messages: AsyncStream<String>) { self.messages = messages }
+
+    /// Waits for the message `wanted`, and returns those before it. Throws a `CancellationError` if the task is cancelled.
+    public func wait(for wanted: String) async throws -> [String] {
+      var others: [String] = []
+      for await message in messages {
+        if message.hasPrefix(wanted) { return others }
+        others.append(message)
+      }
+      throw CancellationError()
     }
   }
 }

@@ -29,7 +29,8 @@ import Testing
       }.start()
     }
     await begun.wait()
-    #expect(try await socket.wait(for: "READY=1") == Array(repeating: "WATCHDOG=1", count: unread))
+    let messages = socket.messages()
+    #expect(try await messages.wait(for: "READY=1") == Array(repeating: "WATCHDOG=1", count: unread))
     try await told
   }
 

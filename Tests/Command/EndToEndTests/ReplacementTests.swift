@@ -93,16 +93,17 @@ import Testing
 
   @Test func `the service manager is told when the server is ready, reloads, works and stops`() async throws {
     let manager = try NotifySocket(in: folder)
+    let messages = manager.messages()
     let server = try await TestServer(
       storage: folder.file("storage"),
       environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "300000"])
-    #expect(try await manager.wait(for: "READY=1").isEmpty)
-    for _ in 0..<2 { _ = try await manager.wait(for: "WATCHDOG=1") }
+    #expect(try await messages.wait(for: "READY=1").isEmpty)
+    for _ in 0..<2 { _ = try await messages.wait(for: "WATCHDOG=1") }
     server.program.signal(SIGHUP)
-    _ = try await manager.wait(for: "RELOADING=1\nMONOTONIC_USEC=")
-    #expect(try await manager.wait(for: "READY=1").allSatisfy { $0 == "WATCHDOG=1" })
+    _ = try await messages.wait(for: "RELOADING=1\nMONOTONIC_USEC=")
+    #expect(try await messages.wait(for: "READY=1").allSatisfy { $0 == "WATCHDOG=1" })
     #expect(await server.program.stop() == 0)
-    _ = try await manager.wait(for: "STOPPING=1")
+    _ = try await messages.wait(for: "STOPPING=1")
   }
 
   @Test(arguments: [("0", "1 to 16 sockets"), ("17", "1 to 16 sockets"), ("x", "1 to 16 sockets")])
