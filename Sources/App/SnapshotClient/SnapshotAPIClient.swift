@@ -42,7 +42,7 @@ public struct SnapshotAPIClient: Sendable {
   public typealias ProgressHandler = @Sendable (TransportProgress) -> Void
 
   let address: ServerAddress
-  let transport: any Transport
+  private(set) var transport: any Transport
   private(set) var configuration: Configuration
   let disk = DiskQueue()
   private let token: BearerToken?
@@ -150,10 +150,21 @@ public struct SnapshotAPIClient: Sendable {
     }
   }
 
-  /// The same client without retries, for callers that retry themselves.
-  func withoutRetries() -> Self {
+  /// The same client for a queue, which retries itself. Its exchanges break off in time for the queue to go on within a
+  /// minute when a connection has silently ended, for example because the machine slept and has a new address.
+  func forQueue() -> Self {
     var client = self
     client.configuration.retries.attempts = 1
+    client.configuration.timeouts.idle = min(configuration.timeouts.idle, UploadQueue.longestIdle)
+    return client
+  }
+
+  /// The same client with another transport, which gets bundles of any size in pieces of `pieceBytes` bytes.
+  func sending(through transport: any Transport, pieceBytes: Int64) -> Self {
+    var client = self
+    client.transport = transport
+    client.configuration.resumption.threshold = 0
+    client.configuration.resumption.pieceBytes = pieceBytes
     return client
   }
 

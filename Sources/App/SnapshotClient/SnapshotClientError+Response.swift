@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSemantics
 import HTTPTransport
 import HTTPTypes
 
@@ -24,11 +25,16 @@ extension SnapshotClientError {
   /// Converts a response that is not a success.
   /// - Parameters:
   ///   - address: the server to which the request was sent.
-  ///   - now: the time by which a `Retry-After` date is interpreted.
+  ///   - now: the time by which a `Retry-After` date is interpreted if the response has no `Date`.
   ///   - hint: what to do if something else than the server answered.
   init(_ response: TransportResponse, from address: ServerAddress, now: Date, hint: String? = nil) {
     let status = response.head.status.code
-    let retryAfter = response.head.headerFields[.retryAfter].flatMap { RetryAfter.seconds($0, now: now) }
+    let fields = response.head.headerFields
+    // A date of the server is compared with the server's clock, because that of the device can be wrong.
+    let clock = fields[.date].flatMap(HTTPDate.init).map {
+      Date(timeIntervalSince1970: Double($0.secondsSince1970))
+    }
+    let retryAfter = fields[.retryAfter].flatMap { RetryAfter.seconds($0, now: clock ?? now) }
     guard let foreign = ForeignAnswer(failure: response) else {
       let problem = ServerProblem(response)
       self.init(

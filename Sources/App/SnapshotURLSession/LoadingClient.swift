@@ -112,28 +112,21 @@ final class LoadingClient: Sendable {
   func finish(_ error: (any Error)?) {
     #if canImport(FoundationNetworking)
       let (response, data) = state.withLock { ($0.response, $0.received) }
-      post { owner in
+    #endif
+    post { owner in
+      #if canImport(FoundationNetworking)
         if let response {
           owner.client?.urlProtocol(owner, didReceive: response, cacheStoragePolicy: .notAllowed)
         }
         if !data.isEmpty { owner.client?.urlProtocol(owner, didLoad: data) }
-        if let error {
-          owner.client?.urlProtocol(owner, didFailWithError: error)
-        } else {
-          owner.client?.urlProtocolDidFinishLoading(owner)
-        }
-        owner.release()
+      #endif
+      if let error {
+        owner.client?.urlProtocol(owner, didFailWithError: error)
+      } else {
+        owner.client?.urlProtocolDidFinishLoading(owner)
       }
-    #else
-      post { owner in
-        if let error {
-          owner.client?.urlProtocol(owner, didFailWithError: error)
-        } else {
-          owner.client?.urlProtocolDidFinishLoading(owner)
-        }
-        owner.release()
-      }
-    #endif
+      owner.release()
+    }
   }
 
   /// Ends the exchange with an error.

@@ -132,14 +132,9 @@ final class Exchange: @unchecked Sendable {
   }
 
   private func makeRequest() throws(TransportError) -> URLRequest {
-    guard let url = URL(string: request.url) else { throw .invalidRequest("the URL can't be read") }
-    var urlRequest = URLRequest(url: url)
-    urlRequest.httpMethod = request.request.method.rawValue
+    var urlRequest = try URLRequest(request)
     // This class enforces the time limits; the session's own limit must not apply first.
     urlRequest.timeoutInterval = 7 * 86_400
-    for field in request.fields {
-      urlRequest.addValue(field.value, forHTTPHeaderField: field.name.rawName)
-    }
     return urlRequest
   }
 
@@ -170,17 +165,7 @@ final class Exchange: @unchecked Sendable {
 
   func begin(_ response: URLResponse) throws(TransportError) {
     limit.moved()
-    guard let response = response as? HTTPURLResponse, (100...999).contains(response.statusCode) else {
-      throw .interrupted("the response is not HTTP")
-    }
-    var fields = HTTPFields()
-    for (name, value) in response.allHeaderFields {
-      guard let text = name as? String, let name = HTTPField.Name(text), let value = value as? String else {
-        throw .interrupted("the response has a line that is not a field")
-      }
-      fields.append(HTTPField(name: name, value: value))
-    }
-    let head = HTTPResponse(status: .init(code: response.statusCode), headerFields: fields)
+    let head = try HTTPResponse(response)
     if head.status.kind == .informational {
       events?(.informational(head))
     } else {

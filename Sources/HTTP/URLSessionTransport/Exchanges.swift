@@ -7,9 +7,6 @@ import HTTPTransport
 #else
   import Foundation
 #endif
-#if canImport(Security)
-  import Security
-#endif
 
 /// Maps the session's tasks to their exchanges.
 ///
@@ -88,14 +85,8 @@ extension Exchanges: URLSessionDataDelegate {
       _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      guard let recognizes, let trust = challenge.protectionSpace.serverTrust else {
-        return completionHandler(.performDefaultHandling, nil)
-      }
-      let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate]
-      guard let certificate = chain?.first, recognizes(SecCertificateCopyData(certificate) as Data) else {
-        return completionHandler(.cancelAuthenticationChallenge, nil)
-      }
-      completionHandler(.useCredential, URLCredential(trust: trust))
+      let (disposition, credential) = challenge.answer(recognizes)
+      completionHandler(disposition, credential)
     }
 
     func urlSession(

@@ -23,14 +23,8 @@ package final class URLSessionTransport: Transport {
   ///   system. Has no effect on Linux.
   package init(recognizes: (@Sendable (Data) -> Bool)? = nil) {
     let configuration = URLSessionConfiguration.ephemeral
-    configuration.urlCache = nil
-    configuration.urlCredentialStorage = nil
-    configuration.httpCookieStorage = nil
-    configuration.httpShouldSetCookies = false
-    configuration.httpCookieAcceptPolicy = .never
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.keepNothing()
     #if canImport(Darwin)
-      configuration.tlsMinimumSupportedProtocolVersion = .TLSv12
       configuration.waitsForConnectivity = false
     #endif
     exchanges = Exchanges(recognizes: recognizes)

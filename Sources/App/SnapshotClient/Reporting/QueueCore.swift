@@ -208,6 +208,13 @@ struct QueueCore: Sendable {
     return true
   }
 
+  /// Lets the upload of `id`, of which the system sends a piece, continue before others and without a delay.
+  /// - Returns: whether there is such an upload.
+  mutating func takeOver(_ id: SnapshotID) -> Bool {
+    guard let item = items[id], case .waiting = item.state else { return false }
+    return retryNow(id)
+  }
+
   mutating func retryAllNow() {
     for item in items.values {
       if case .waiting = item.state { _ = retryNow(item.id) }

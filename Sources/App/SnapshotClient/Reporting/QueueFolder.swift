@@ -8,6 +8,7 @@ import SystemIO
 ///     items/<id>/bundle.zip       the bundle; removed once the server has stored it
 ///     items/<id>/state.json       the upload's state
 ///     items/<id>/upload.json      the address of the upload on the server; only during a resumable upload
+///     items/<id>/piece            what the system sends of the bundle in the background
 ///     staging/…                   folders that are being created or removed; emptied when the queue is opened
 ///
 /// The folder of an upload is created and removed by renaming it, so that it is always complete. Other files in it are
@@ -64,6 +65,9 @@ struct QueueFolder: Sendable {
   /// The path of the file with the address of the resumable upload of `id`.
   func resumption(of id: SnapshotID) -> String { "\(items)/\(id)/upload.json" }
 
+  /// The path of the file with the bytes that the system sends of the bundle of `id`.
+  func piece(of id: SnapshotID) -> String { "\(items)/\(id)/piece" }
+
   // MARK: - Reading
 
   /// Loads all uploads, and describes the folders that can't be read.
@@ -74,7 +78,8 @@ struct QueueFolder: Sendable {
       do {
         var item = try read(id)
         let hasBundle = try Folder.kind(of: bundle(of: id)) == .file
-        if hasBundle, !item.hasBundle { discard(bundle(of: id)) }
+        // An earlier process can have ended before it removed them.
+        if !item.hasBundle { [bundle(of: id), resumption(of: id), piece(of: id)].forEach(discard) }
         item.hasBundle = item.hasBundle && hasBundle
         found.items.append(item)
       } catch {
@@ -161,11 +166,10 @@ struct QueueFolder: Sendable {
     try DurableFile.replace("\(items)/\(item.id)/state.json", with: Self.json(of: item))
   }
 
-  /// Removes the bundle of `id` and the address of its resumable upload. The state file must already be updated.
+  /// Removes the bundle of `id` and what belongs to its upload. The state file must already be updated.
   func removeBundle(of id: SnapshotID) throws(SystemError) {
     try willDo(.removeBundle)
-    try Folder.removeIfPresent(bundle(of: id))
-    try Folder.removeIfPresent(resumption(of: id))
+    for path in [bundle(of: id), resumption(of: id), piece(of: id)] { try Folder.removeIfPresent(path) }
   }
 
   /// Removes the upload of `id`: its folder is first moved to the staging folder, then deleted.

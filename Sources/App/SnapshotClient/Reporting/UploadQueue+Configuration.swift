@@ -1,4 +1,7 @@
 extension UploadQueue {
+  /// The maximum time without a byte in either direction, in seconds, if that of the client is longer.
+  static let longestIdle: Double = 45
+
   /// Options with default values.
   public struct Configuration: Sendable {
     /// The limits on bundles and outcomes.
@@ -9,6 +12,8 @@ extension UploadQueue {
     public var network = NetworkPolicy.any
     /// The maximum number of concurrent uploads, at least 1.
     public var concurrentUploads = 1
+    /// Lets the system send the bundles while the app is suspended or does not run; `nil` sends them only while it runs.
+    public var background: BackgroundUploads?
     /// The sources of time and randomness.
     public var environment = ClientEnvironment()
 

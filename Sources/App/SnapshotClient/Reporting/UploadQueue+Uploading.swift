@@ -15,7 +15,7 @@ extension UploadQueue {
     }
     let now = configuration.environment.now()
     change { [permitted] state in
-      guard let folder = state.folder, !state.isClosing else { return }
+      guard let folder = state.folder, !state.isClosing, !state.isTakingOver else { return }
       for item in state.core.takeDue(at: now, permitted: permitted) {
         let (client, generation) = (state.client, state.generation)
         state.running[item.id] = Task(priority: .utility) { [self] in
@@ -25,6 +25,7 @@ extension UploadQueue {
       state.alarm?.cancel()
       state.alarm = state.core.nextDue.map { makeAlarm(in: $0.timeIntervalSince(now)) }
     }
+    endRest()
   }
 
   private func makeAlarm(in seconds: Double) -> Task<Void, Never> {
@@ -39,6 +40,11 @@ extension UploadQueue {
     _ item: QueuedUpload, from folder: QueueFolder, with client: SnapshotAPIClient, _ generation: Int
   ) async {
     let id = item.id
+    var client = client
+    var underWay: BackgroundPiece?
+    if let background = configuration.background {
+      (client, underWay) = await inBackground(client, item, background, from: folder)
+    }
     do throws(SnapshotClientError) {
       let bundle = URL(filePath: folder.bundle(of: id))
       try await client.disk.run { (isCancelled) throws(SnapshotClientError) in
@@ -54,7 +60,7 @@ extension UploadQueue {
       }
       let outgoing = OutgoingBundle(
         file: bundle, digest: .known(item.sha256), report: item.report, id: id,
-        state: URL(filePath: folder.resumption(of: id)))
+        state: URL(filePath: folder.resumption(of: id)), underWay: underWay)
       let listener = UploadListener(
         progress: { [weak self] progress in self?.change { $0.core.progressed(id, progress) } },
         kept: { [weak self] count in self?.change { $0.core.kept(count, of: id) } })
@@ -80,6 +86,7 @@ extension UploadQueue {
     _ id: SnapshotID, _ outcome: @escaping @Sendable (QueueCore, Date) -> QueuedUpload?
   ) async {
     let now = SnapshotJSON.milliseconds(of: configuration.environment.now())
+    await cancelPieces(of: id)
     await disk.perform { [self] in
       guard
         let (item, folder) = change({ state in
@@ -90,6 +97,7 @@ extension UploadQueue {
       change { state in
         state.core.settle(item)
         state.running[id] = nil
+        state.pieces[id] = nil
       }
       trim(folder)
     }

@@ -14,6 +14,7 @@ import SystemIO
 ///   whatever a proxy or the like answers; the number of attempts is not limited.
 /// - A bundle that meets the client's ``ResumptionPolicy`` is resumed after a failure, even after a relaunch. An
 ///   attempt that made progress does not increase the delay of the next one.
+/// - With ``Configuration/background``, the system goes on while the app is suspended or does not run.
 /// - ``items`` contains the current state of all uploads, and ``updates()`` their changes.
 ///
 /// The queue's folder contains one folder for each upload, with the bundle, its state, and the address of a resumable
@@ -40,6 +41,12 @@ public final class UploadQueue: Sendable {
     var folder: QueueFolder?
     var running: [SnapshotID: Task<Void, Never>] = [:]
     var alarm: Task<Void, Never>?
+    /// Whether it is not known yet what the system sends of an earlier process.
+    var isTakingOver: Bool
+    /// The latest piece of each running upload that the system got.
+    var pieces: [SnapshotID: BackgroundPiece] = [:]
+    /// Finished when no upload needs the app.
+    var resting: [AsyncStream<Never>.Continuation] = []
     var subscribers = QueueUpdates.Subscribers()
   }
 
@@ -65,8 +72,12 @@ public final class UploadQueue: Sendable {
       State(
         core: QueueCore(
           found.items, backOff: configuration.backOff, concurrentUploads: configuration.concurrentUploads),
-        client: client.withoutRetries(), folder: folder))
-    pump()
+        client: client.forQueue(), folder: folder, isTakingOver: configuration.background != nil))
+    if let background = configuration.background {
+      Task(priority: .utility) { [weak self] in await self?.takeOver(background) }
+    } else {
+      pump()
+    }
   }
 
   deinit {
@@ -136,6 +147,9 @@ public final class UploadQueue: Sendable {
       for id in stopped { state.running[id]?.cancel() }
       state.core.connectionChanged()
     }
+    if configuration.background != nil {
+      Task { for id in stopped { await cancelPieces(of: id) } }
+    }
     pump()
   }
 
@@ -143,7 +157,7 @@ public final class UploadQueue: Sendable {
   /// immediately.
   public func use(_ client: SnapshotAPIClient) {
     change { state in
-      state.client = client.withoutRetries()
+      state.client = client.forQueue()
       state.generation += 1
       state.core.tokenChanged()
     }
@@ -164,11 +178,12 @@ public final class UploadQueue: Sendable {
         state.core.remove(id)
       }
     }
+    await cancelPieces(of: id)
     pump()
   }
 
   /// Cancels running uploads, ends all ``updates()``, and unlocks the folder. Pending uploads remain there for the next
-  /// queue.
+  /// queue; what the system sends in the background goes on until then.
   public func close() async {
     let running = change { state in
       state.alarm?.cancel()
@@ -178,6 +193,7 @@ public final class UploadQueue: Sendable {
     }
     for task in running { task.cancel() }
     for task in running { await task.value }
+    endRest()
     await disk.perform { [self] in
       change { state in
         state.folder?.close()

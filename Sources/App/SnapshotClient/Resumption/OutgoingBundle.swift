@@ -13,6 +13,9 @@ struct OutgoingBundle: Sendable {
   var end: SnapshotEnd?
   /// The file that stores the state with which another process can resume the upload.
   var state: URL?
+  /// The piece that an earlier process has let the system send, which answers the first request if it belongs to the
+  /// upload in `state`.
+  var underWay: BackgroundPiece?
 
   /// Describes how `record`, the server's response to this bundle with `digest`, contradicts it; `nil` if it does not.
   func contradiction(of record: SnapshotRecord, _ digest: ContentDigest) -> String? {

@@ -7,14 +7,16 @@ struct PieceSize: Sendable {
   private static let most: Int64 = 16 * 1024 * 1024
 
   /// The size of the next piece, unless fewer bytes remain.
-  private(set) var bytes = first
-  private let seconds: Double
+  private(set) var bytes: Int64
+  /// The target time of a piece; `nil` if the size does not depend on the time.
+  private let seconds: Double?
   private var ceiling: Int64
   private var floor = least
 
   init(_ policy: ResumptionPolicy) {
-    seconds = policy.pieceSeconds
-    ceiling = min(Self.most, max(1, policy.maximumRequestBody ?? .max))
+    seconds = policy.pieceBytes == nil ? policy.pieceSeconds : nil
+    bytes = policy.pieceBytes ?? Self.first
+    ceiling = min(policy.pieceBytes ?? Self.most, max(1, policy.maximumRequestBody ?? .max))
     clamp()
   }
 
@@ -27,6 +29,7 @@ struct PieceSize: Sendable {
 
   /// Adapts to a piece of `count` bytes that arrived after `elapsed` seconds.
   mutating func arrived(_ count: Int64, after elapsed: Double) {
+    guard let seconds else { return }
     if elapsed > seconds * 2 {
       bytes /= 2
     } else if elapsed < seconds / 2, count >= bytes {
@@ -74,6 +77,8 @@ public struct ResumptionPolicy: Sendable, Hashable {
   /// requests, an interruption can lose the transfer of this duration. The size of pieces is adapted accordingly, from
   /// 64 KiB to 16 MiB.
   public var pieceSeconds: Double = 5
+  /// The size of pieces in bytes, whatever time they take; `nil` to adapt it.
+  var pieceBytes: Int64?
 
   /// Creates a policy with the default values.
   public init() {}

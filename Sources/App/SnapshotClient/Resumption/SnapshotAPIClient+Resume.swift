@@ -23,22 +23,31 @@ extension SnapshotAPIClient {
     var upload = PiecewiseUpload(size: size, location: location, policy: configuration.resumption)
     var remembered = location
     var retries = makeRetries()
+    var former = bundle.underWay?.step(of: location, size: size)
     let tell = { @Sendable (kept: Int64) in
       listener.kept?(kept)
       listener.progress?(TransportProgress(completed: kept, total: size))
     }
     while true {
-      let (step, former, start) = (upload.next, upload, ContinuousClock.now)
+      let (step, before, start) = (former ?? upload.next, upload, ContinuousClock.now)
+      former = nil
       var request = request(for: step, of: size, opening: opening)
       if step.completes(size), bundle.digest.known == nil {
         request.headerFields[.reprDigest] = try await finish(bundle.digest).fieldValue
       }
       let answer = await send(request, body: body(of: step, in: bundle)) { event in
-        guard case .informational(let head) = event, case .append(_, let range) = step,
-          let offset = UploadFields(head.headerFields).offset,
-          range.lowerBound <= offset, offset <= range.upperBound
-        else { return }
-        tell(offset)
+        guard case .append(_, let range) = step else { return }
+        switch event {
+        case .informational(let head):
+          guard let offset = UploadFields(head.headerFields).offset,
+            range.lowerBound <= offset, offset <= range.upperBound
+          else { return }
+          tell(offset)
+        // Its pieces can be so large that what the server has stored is no use as progress.
+        case .progress(let sent) where configuration.resumption.pieceBytes != nil:
+          listener.progress?(TransportProgress(completed: range.lowerBound + sent.completed, total: size))
+        case .response, .progress: break
+        }
       }
       let (verdict, error): (PiecewiseUpload.Verdict, SnapshotClientError)
       switch answer {
@@ -68,7 +77,7 @@ extension SnapshotAPIClient {
         }
       }
       remembered = place
-      if upload.restarts.count > former.restarts.count, let reason = upload.restarts.last {
+      if upload.restarts.count > before.restarts.count, let reason = upload.restarts.last {
         listener.restarted?(reason)
       }
       switch verdict {
@@ -84,7 +93,7 @@ extension SnapshotAPIClient {
       case .end, .refused: throw error
       case .notOffered, .blocked: return nil
       }
-      if upload.furthest > former.furthest { retries.startOver() }
+      if upload.furthest > before.furthest { retries.startOver() }
     }
   }
 
