@@ -1,4 +1,5 @@
 public import Foundation
+public import Redaction
 public import SnapshotFormat
 
 extension SnapshotMode {

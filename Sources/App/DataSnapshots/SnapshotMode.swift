@@ -1,4 +1,5 @@
 public import Foundation
+import Redaction
 public import SnapshotFormat
 public import SystemIO
 

@@ -18,8 +18,11 @@ struct DroppedTests {
     app.configuration.limits.recordingBytes = 100
     app.configuration.limits.recordings = 2
     app.configuration.waitingBytes = 80
-    app.configuration.redaction = .usualSecrets
+    app.configuration.redaction =
+      .usualSecrets + [.custom(named: "breaks") { _, _ in throw Broken() }.only("broken")]
   }
+
+  private struct Broken: Error {}
 
   private func dropped(_ mode: SnapshotMode) async throws -> [Manifest.Dropped] {
     let zip = app.temporary.file("\(SnapshotID()).zip")

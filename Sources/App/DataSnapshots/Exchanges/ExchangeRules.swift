@@ -1,4 +1,5 @@
 public import Foundation
+import Redaction
 import SnapshotFormat
 
 /// How HTTP exchanges are recorded: their identifiers, and how much of them is kept.

@@ -1,16 +1,16 @@
 import Foundation
 
 /// Data converted to text for rules, which can be converted back.
-struct RedactableText {
+struct TextEncoding {
   /// The encoding of the text in the data.
-  enum Encoding: Equatable {
+  enum Kind: Equatable {
     case utf8
     case utf16(bigEndian: Bool, mark: Bool)
     /// Each byte is one character; for older encodings and binary data.
     case latin1(isBinary: Bool)
   }
 
-  let encoding: Encoding
+  let encoding: Kind
   /// The text as UTF-8, independent of the data's encoding.
   var bytes: [UInt8]
 
@@ -39,12 +39,6 @@ struct RedactableText {
       encoding = .latin1(isBinary: isBinary)
       bytes = source.flatMap { $0 < 0x80 ? [$0] : [0xC0 | $0 >> 6, 0x80 | $0 & 0x3F] }
     }
-  }
-
-  /// Creates a text from valid UTF-8.
-  init(utf8: [UInt8]) {
-    encoding = .utf8
-    bytes = utf8
   }
 
   private static func utf16(_ source: [UInt8]) -> (bigEndian: Bool, mark: Bool)? {
