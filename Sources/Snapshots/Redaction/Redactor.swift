@@ -3,14 +3,21 @@ package import Foundation
 /// Applies rules to data before it is stored.
 package struct Redactor: Sendable {
   package let rules: [RedactionRule]
+  package let unknownBinaries: UnknownBinaries
 
-  package init(rules: [RedactionRule]) { self.rules = rules }
+  package init(rules: [RedactionRule], unknownBinaries: UnknownBinaries = .drop) {
+    self.rules = rules
+    self.unknownBinaries = unknownBinaries
+  }
 
   /// The reason why data could not be redacted.
   package struct Failure: Error, CustomStringConvertible {
     /// The rule that failed; `nil` if no rule can be applied.
     let rule: String?
     let cause: any Error
+
+    /// The limit that was reached; `nil` if a rule failed.
+    package var limit: RedactionLimit? { cause as? RedactionLimit }
 
     package var description: String {
       guard let rule else { return "no redaction rule can be applied, so nothing was stored: \(cause)" }
@@ -41,9 +48,19 @@ package struct Redactor: Sendable {
     let judge = Judge(steps)
     guard !judge.isIdle, !data.isEmpty else { return data }
     do throws(RedactionLimit) {
-      return try BodySearch(search: SecretSearch(judge: judge)).cleaned(data)
+      let bytes = Array(data)
+      let left = try SecretSearch(judge: judge, unknownBinaries: unknownBinaries).cleaned(bytes)
+      return left == bytes ? data : Data(left)
     } catch {
       throw Failure(rule: nil, cause: error)
+    }
+  }
+
+  /// Whether a body is compressed, so that it is inflated if it contains secrets.
+  package static func isCompressed(_ data: Data) -> Bool {
+    switch Contents(Array(data)) {
+    case .compressed, .binary: true
+    case .text, .propertyList, .media: false
     }
   }
 
@@ -58,7 +75,7 @@ package struct Redactor: Sendable {
     let bytes = Array(text.utf8)
     let edits: [Edit]
     do throws(RedactionLimit) {
-      edits = try TextFormat.edits(in: bytes, SecretSearch(judge: judge), 0).merged()
+      edits = try TextFormat.edits(in: bytes, SecretSearch(judge: judge, unknownBinaries: .keep), 0).merged()
     } catch {
       return RedactionRule.mark
     }

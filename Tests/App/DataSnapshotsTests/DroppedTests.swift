@@ -63,7 +63,7 @@ struct DroppedTests {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process(data: Data(count: 101), uniqueIdentifier: "a")
-    _ = mode.process(data: Data(count: 10), uniqueIdentifier: "a")
+    _ = mode.process("fine", "a")
     #expect(try await dropped(mode) == [])
   }
 

@@ -19,6 +19,7 @@ struct RedactionTests {
   {
     var app = app
     app.configuration.redaction = rules
+    app.configuration.unknownBinaries = .keep
     let mode = app.launch()
     mode.state = .recording
     #expect(mode.process(data: data, uniqueIdentifier: identifier) == data)

@@ -58,7 +58,9 @@ struct JSONFormat {
       tokenizer.feed(Array(piece))
       read(&tokenizer, isOnlyFirst: true)
     } while failure == nil && !(open.isEmpty && end > start) && next < bytes.count
-    if let removed { findings.remove(removed.start..<end) }
+    if let removed, !bytes[removed.start...].starts(with: RedactionRule.markBytes) {
+      findings.remove(removed.start..<end)
+    }
   }
 
   private init(_ bytes: [UInt8], _ judge: Judge, from start: Int, _ paths: [JSONPathPattern]) {

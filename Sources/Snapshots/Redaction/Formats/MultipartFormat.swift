@@ -32,6 +32,21 @@ enum MultipartFormat {
     return nil
   }
 
+  /// Returns what a body without binary parts contains; `nil` if it is not multipart.
+  static func find(_ text: [UInt8], _ judge: Judge) -> Findings? {
+    guard let parts = parts(of: text) else { return nil }
+    var findings = Findings()
+    for part in parts {
+      findings.add(text, part.head, .none)
+      if judge.verdict(part.name).isSecret {
+        findings.remove(part.body)
+      } else {
+        findings.add(text, part.body, .none)
+      }
+    }
+    return findings
+  }
+
   /// The index of the next delimiter at the start of a line.
   private static func find(_ delimiter: [UInt8], _ bytes: [UInt8], from start: Int) -> Int? {
     var index = start

@@ -53,7 +53,7 @@ struct TextFormat {
   }
 
   private static func endsWord(_ byte: UInt8) -> Bool {
-    byte <= 0x20 || endsRun(byte) || "&=?#;,(){}[]|\\'`".utf8.contains(byte)
+    byte <= 0x20 || endsRun(byte) || "&=?#;,(){}|\\'`".utf8.contains(byte)
   }
 
   private static func endsRun(_ byte: UInt8) -> Bool { "<>\"".utf8.contains(byte) }

@@ -4,7 +4,7 @@ import JSONText
 /// A rule that finds data which must never be written to disk.
 ///
 /// Rules run in order, each on the result of the previous one, on a background queue before anything is written. They
-/// affect only the recording: the result of ``SnapshotMode/process(data:uniqueIdentifier:)`` is never redacted. If a
+/// affect only the recording: the app always gets the data as it was. If a
 /// rule fails, the recording is not stored.
 ///
 ///     configuration.redaction = .usualSecrets

@@ -30,7 +30,9 @@ enum CredentialScanner {
       while start < text.count, " +\t".utf8.contains(text[start]) { start += 1 }
       if Hexadecimal.byte(afterPercent: text, start, text.count) == UInt8(ascii: " ") { start += 3 }
       let end = endOfToken(text, start)
-      guard start > index, start < end, !isBasic || isNameAndPassword(text, start..<end) else { continue }
+      guard start > index, text[start..<end].contains(where: Characters.isAlphanumeric),
+        !isBasic || isNameAndPassword(text, start..<end)
+      else { continue }
       found.append(start..<end)
       index = end
     }

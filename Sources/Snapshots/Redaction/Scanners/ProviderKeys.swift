@@ -127,7 +127,7 @@ enum PrivateKeyBlocks {
   }
 
   private static func has(_ word: [UInt8], _ text: [UInt8], _ index: Int) -> Bool {
-    guard index + word.count <= text.count else { return false }
+    guard index >= 0, index + word.count <= text.count else { return false }
     for offset in word.indices where text[index + offset] != word[offset] { return false }
     return true
   }

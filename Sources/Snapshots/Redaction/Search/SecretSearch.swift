@@ -25,6 +25,7 @@ struct SecretSearch {
   static let depthLimit = 8
 
   let judge: Judge
+  let unknownBinaries: UnknownBinaries
 
   /// Returns the edits that remove all secrets from `text`, in order and without overlaps.
   func edits(in text: [UInt8], _ depth: Int = 0) throws(RedactionLimit) -> [Edit] {
@@ -41,7 +42,7 @@ struct SecretSearch {
       if json.failure == nil { return json.findings }
     }
     if MarkupFormat.isLikely(text) { return MarkupFormat(text, judge).findings }
-    return EventStreamFormat.find(text)
+    return MultipartFormat.find(text, judge) ?? EventStreamFormat.find(text)
   }
 
   /// Returns the edits of a document's findings.
@@ -72,13 +73,6 @@ struct SecretSearch {
       }
     }
     return edits
-  }
-
-  /// Returns the contents of a value or a body without secrets; `nil` if they are neither text nor of a known format.
-  func cleanedContents(_ bytes: [UInt8], _ depth: Int) throws(RedactionLimit) -> [UInt8]? {
-    guard depth <= Self.depthLimit else { throw .tooDeep }
-    guard Contents.isText(bytes) else { return nil }
-    return try edits(in: bytes, depth).applied(to: bytes)
   }
 }
 

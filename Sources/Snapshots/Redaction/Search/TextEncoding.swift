@@ -1,5 +1,3 @@
-import Foundation
-
 /// Data converted to text for rules, which can be converted back.
 struct TextEncoding {
   /// The encoding of the text in the data.
@@ -15,8 +13,7 @@ struct TextEncoding {
   var bytes: [UInt8]
 
   /// Detects the encoding of `data`. Data is text if it begins with a byte order mark or like JSON, or is valid UTF-8.
-  init(_ data: Data) {
-    let source = Array(data)
+  init(_ source: [UInt8]) {
     if let encoding = Self.utf16(source) {
       let start = encoding.mark ? 2 : 0
       let units = stride(from: start, to: source.count - 1, by: 2).map { index in
@@ -41,6 +38,9 @@ struct TextEncoding {
     }
   }
 
+  /// Whether the bytes begin like text in UTF-16.
+  static func isUTF16(_ source: [UInt8]) -> Bool { utf16(source) != nil }
+
   private static func utf16(_ source: [UInt8]) -> (bigEndian: Bool, mark: Bool)? {
     guard source.count >= 2, source.count.isMultiple(of: 2) else { return nil }
     let opening: Set<UInt8> = [UInt8(ascii: "{"), UInt8(ascii: "[")]
@@ -54,20 +54,18 @@ struct TextEncoding {
   }
 
   /// The text in its original encoding.
-  var data: Data {
+  var data: [UInt8] {
     switch encoding {
     case .utf8:
-      return Data(bytes)
+      return bytes
     case .utf16(let bigEndian, let mark):
       let units = (mark ? [0xFEFF] : []) + Array(String(decoding: bytes, as: UTF8.self).utf16)
-      return Data(
-        units.flatMap { unit in
-          let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
-          return bigEndian ? [high, low] : [low, high]
-        })
+      return units.flatMap { unit in
+        let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+        return bigEndian ? [high, low] : [low, high]
+      }
     case .latin1:
-      return Data(
-        String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+      return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
   }
 
