@@ -185,7 +185,7 @@ let command = group(
     .executableTarget(
       name: "snapshot",
       dependencies: [
-        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
+        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "Redaction", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes,

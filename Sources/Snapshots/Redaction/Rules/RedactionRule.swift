@@ -86,7 +86,10 @@ public struct RedactionRule: Sendable {
 
   /// Limits the rule to recordings with these identifiers. One that ends in `*` matches all identifiers with that
   /// prefix. The identifier of an attachment is `attachments/` followed by its name.
-  public func only(_ identifiers: String...) -> RedactionRule {
+  public func only(_ identifiers: String...) -> RedactionRule { only(identifiers) }
+
+  /// Limits the rule to recordings with these identifiers, as the form with single arguments does.
+  public func only(_ identifiers: [String]) -> RedactionRule {
     var rule = self
     rule.scope = identifiers.map(IdentifierPattern.init)
     return rule
@@ -94,6 +97,9 @@ public struct RedactionRule: Sendable {
 
   /// Whether the rule also applies to identifiers.
   var isAboutText: Bool { steps.contains { if case .text = $0 { true } else { false } } }
+
+  /// Whether the rule looks for a path in JSON, which may not exist.
+  package var isAboutPath: Bool { steps.contains { if case .path = $0 { true } else { false } } }
 
   package func applies(to identifier: String) -> Bool { scope?.contains { $0.matches(identifier) } ?? true }
 
