@@ -1,10 +1,10 @@
-import Foundation
-import Redaction
-import SnapshotFormat
+package import Foundation
+package import Redaction
+package import SnapshotFormat
 
 extension Redactor {
   /// Returns an exchange after redaction. `identifier` is that of the recording, whose body became `redacted`.
-  func redact(
+  package func redact(
     _ exchange: StoredExchange, body: Data, redacted: Data, as identifier: String
   ) throws(Failure) -> StoredExchange {
     guard !rules.isEmpty else { return exchange }
@@ -46,7 +46,7 @@ extension Redactor {
 
 extension Redactor.Failure {
   /// The reason in manifests.
-  var reason: Manifest.Dropped.Reason {
+  package var reason: Manifest.Dropped.Reason {
     switch limit {
     case .tooDeep: .tooDeep
     case .tooLarge: .tooLarge
