@@ -45,6 +45,7 @@ let snapshots = group(
   [
     .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .cryptoOfApps]),
     .target(name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "ZipArchive"]),
+    .target(name: "Redaction", dependencies: ["JSONText", "ZipArchive"]),
     .target(name: "SnapshotViewer", dependencies: ["JSONText", "SystemIO", "ZipArchive"]),
   ])
 
@@ -70,7 +71,9 @@ let http = group(
 let app = group(
   "Sources/App",
   [
-    .target(name: "DataSnapshots", dependencies: ["SnapshotFormat", "ZipArchive", "JSONText", "SystemIO"]),
+    .target(
+      name: "DataSnapshots",
+      dependencies: ["SnapshotFormat", "Redaction", "ZipArchive", "JSONText", "SystemIO"]),
     .target(name: "Repositories", dependencies: ["JSONText", "SystemIO"]),
     .target(
       name: "SnapshotClient",
@@ -182,7 +185,7 @@ let command = group(
     .executableTarget(
       name: "snapshot",
       dependencies: [
-        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "DataSnapshots",
+        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "Redaction", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes,
@@ -239,6 +242,7 @@ let tests = [
       .testTarget(
         name: "SnapshotFormatTests",
         dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
+      .testTarget(name: "RedactionTests", dependencies: ["Redaction"]),
       .testTarget(
         name: "SnapshotDiffTests",
         dependencies: ["SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
@@ -355,7 +359,7 @@ let tests = [
 /// libFuzzer makes the inputs.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "SnapshotDiff", "SnapshotFormat",
+  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff", "SnapshotFormat",
   "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
   .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]

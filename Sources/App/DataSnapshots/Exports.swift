@@ -1,2 +1,4 @@
-// The public API uses `ReportID`, `SnapshotID` and `Manifest`, so that apps need them without a second import.
+// The public API uses `ReportID`, `SnapshotID`, `Manifest` and `RedactionRule`, so that apps need them without a second
+// import.
+@_exported public import Redaction
 @_exported public import SnapshotFormat

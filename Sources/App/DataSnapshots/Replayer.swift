@@ -1,4 +1,5 @@
 import Foundation
+import Redaction
 
 /// The source of a replayed call: the active snapshot, or the app's own recordings if there is none.
 struct ReplaySource: Sendable {

@@ -1,4 +1,5 @@
 public import Foundation
+public import Redaction
 public import SnapshotFormat
 
 extension SnapshotMode {
@@ -17,6 +18,9 @@ extension SnapshotMode {
     /// order in which they are applied. A rule that is new since the last launch is also applied to existing
     /// recordings.
     public var redaction: [RedactionRule] = []
+    /// What happens to binary data of unknown formats if there are rules, because names can't be found in it. Pictures,
+    /// sound, video and fonts are always kept.
+    public var unknownBinaries = UnknownBinaries.drop
     /// How much data is kept.
     public var limits = Limits()
     /// The maximum number of bytes waiting to be written. If the disk is too slow, further data is dropped and an event

@@ -1,4 +1,5 @@
 public import Foundation
+import Redaction
 
 extension SnapshotMode {
   /// How an identifier is recorded and replayed.

@@ -1,4 +1,5 @@
 public import Foundation
+import Redaction
 public import SnapshotFormat
 public import SystemIO
 
@@ -63,7 +64,7 @@ public final class SnapshotMode: Sendable {
       claim = FolderClaim(storage)
     case .perProcess: (storage, claim) = FolderClaim.takeOwn(in: folder.path)
     }
-    redactor = Redactor(rules: configuration.redaction)
+    redactor = Redactor(rules: configuration.redaction, unknownBinaries: configuration.unknownBinaries)
     let policies = Policies(configuration)
     recorder = Recorder(storage, configuration, policies, redactor, claim)
     replayer = Replayer(recorder, configuration, policies, redactor)

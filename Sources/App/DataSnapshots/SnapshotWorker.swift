@@ -1,4 +1,5 @@
 import Foundation
+import Redaction
 import SnapshotFormat
 import SystemIO
 
@@ -87,7 +88,7 @@ final class SnapshotWorker: Sendable {
     do throws(Redactor.Failure) {
       redacted = try redactor.redact(data, as: identifier)
     } catch {
-      return drop(.notRedacted, .redactionFailed, "\(error)")
+      return drop(error.reason, .redactionFailed, "\(error)")
     }
     let path = folder + name.file
     try Folder.removeIfPresent(path)

@@ -1,15 +1,18 @@
 import CZlib
 
-/// Inflates a raw deflate stream (RFC 1951).
+/// Inflates a deflate stream: raw (RFC 1951), or with the header of zlib or gzip (RFC 1950, 1952).
 final class Inflater {
   // zlib's state contains a pointer back to the stream, so the stream must not move.
   private let stream: UnsafeMutablePointer<z_stream>
 
-  init() throws(ZipError) {
+  /// - Parameter isRaw: whether the stream has no header.
+  init(isRaw: Bool = true) throws(ZipError) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     let size = Int32(MemoryLayout<z_stream>.size)
-    guard inflateInit2_(stream, -MAX_WBITS, ZLIB_VERSION, size) == Z_OK else { throw ZipError(.outOfMemory) }
+    guard inflateInit2_(stream, isRaw ? -MAX_WBITS : MAX_WBITS + 32, ZLIB_VERSION, size) == Z_OK else {
+      throw ZipError(.outOfMemory)
+    }
   }
 
   deinit {

@@ -68,15 +68,15 @@ struct FolderBundle {
 }
 
 /// The files and empty folders below a folder.
-struct FolderTree {
+package struct FolderTree {
   /// The names of the regular files relative to the folder, with components separated by `/`, sorted by their bytes.
-  let files: [String]
+  package let files: [String]
   /// The names of the empty folders, in the same form and order. Each ends in `/`.
   let emptyFolders: [String]
 
   /// Lists `root` recursively. Ignores Finder's metadata. Throws ``BundleError/unexpectedEntry(_:)`` for a link or a
   /// device.
-  init(_ root: String) throws(BundleError) {
+  package init(_ root: String) throws(BundleError) {
     var files: [String] = []
     var emptyFolders: [String] = []
     var folders = [""]

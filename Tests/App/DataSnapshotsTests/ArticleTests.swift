@@ -28,7 +28,7 @@ struct ArticleTests {
   @Test func `the article's lines work`() async throws {
     let folder = try TemporaryFolder()
     let (storage, zip) = (folder.file("app"), folder.file("a.zip"))
-    let screenshot = Data([1, 2, 3])
+    let screenshot = Data([0x89, 0x50, 0x4E, 0x47, 1, 2, 3])
     let server = World(snapshots: SnapshotMode(folder: folder.file("other"))) { path in
       Data(#"{"path":"\#(path)","email":"anna@example.com","diagnosis":"flu"}"#.utf8)
     }

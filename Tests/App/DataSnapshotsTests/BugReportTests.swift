@@ -84,12 +84,13 @@ struct BugReportTests {
     async throws
   {
     var changed = app
-    changed.configuration.redaction = .usualSecrets
+    let breaks = RedactionRule.custom(named: "breaks") { _, _ in throw CancellationError() }
+    changed.configuration.redaction = .usualSecrets + [breaks.only("attachments/broken")]
     changed.configuration.limits.recordingBytes = 10
     let mode = changed.launch()
     var bug = BugReport(report: report)
     bug.attachments = [
-      "fits": Data(count: 10), "large": Data(count: 11), "a/b": Data(count: 1),
+      "fits": Data("0123456789".utf8), "large": Data(count: 11), "a/b": Data(count: 1),
       "broken": Data(#"{"a":"#.utf8),
     ]
     let zip = app.temporary.file("a.zip")

@@ -18,8 +18,11 @@ struct DroppedTests {
     app.configuration.limits.recordingBytes = 100
     app.configuration.limits.recordings = 2
     app.configuration.waitingBytes = 80
-    app.configuration.redaction = .usualSecrets
+    app.configuration.redaction =
+      .usualSecrets + [.custom(named: "breaks") { _, _ in throw Broken() }.only("broken")]
   }
+
+  private struct Broken: Error {}
 
   private func dropped(_ mode: SnapshotMode) async throws -> [Manifest.Dropped] {
     let zip = app.temporary.file("\(SnapshotID()).zip")
@@ -60,7 +63,7 @@ struct DroppedTests {
     let mode = app.launch()
     mode.state = .recording
     _ = mode.process(data: Data(count: 101), uniqueIdentifier: "a")
-    _ = mode.process(data: Data(count: 10), uniqueIdentifier: "a")
+    _ = mode.process("fine", "a")
     #expect(try await dropped(mode) == [])
   }
 

@@ -70,6 +70,46 @@ struct ExchangeRecordingTests {
     }
   }
 
+  @Test func `the length of a body follows its redaction, and digests of the body are left out`() async throws
+  {
+    var app = app
+    app.configuration.redaction = .usualSecrets
+    let mode = app.launch()
+    mode.state = .recording
+    let fields: [Manifest.Exchange.Field] = [
+      .init("Content-Length", "15"), .init("Content-Digest", "sha-256=:AAAA:"), .init("Content-MD5", "AAAA"),
+      .init("Location", "https://example.com/?token=s3cr3t"), .init("X-Body", #"{"pin":1}"#),
+    ]
+    try record(mode, "1", at: "/login", request: "password=s3cr3t", fields: fields)
+    try record(mode, "2", at: "/plain", request: "name=1234567890", fields: fields)
+    let manifest = try await mode.makeSnapshot(to: app.temporary.file("a.zip")).manifest
+    let requests = manifest.recordings.compactMap { $0.exchange?.request }
+    let login = try #require(requests.first { $0.url.hasSuffix("/login") })
+    #expect(login.body?.size == 19)
+    #expect(
+      login.fields == [
+        .init("Content-Length", "19"), .init("Location", "https://example.com/?token=[redacted]"),
+        .init("X-Body", #"{"pin":0}"#),
+      ])
+    let plain = try #require(requests.first { $0.url.hasSuffix("/plain") })
+    #expect(plain.fields.count == 5 && plain.fields[0].value == "15")
+  }
+
+  @Test func `what is noted of a body that can't be redacted has no digest of it`() async throws {
+    var app = app
+    app.configuration.redaction = .usualSecrets
+    let mode = app.launch()
+    mode.state = .recording
+    try record(mode, "1", at: "/a", request: "\u{0}\u{1}")
+    try record(mode, "1", at: "/b", request: String(repeating: "[", count: 1_000))
+    let manifest = try await mode.makeSnapshot(to: app.temporary.file("a.zip")).manifest
+    #expect(manifest.recordings.isEmpty)
+    #expect(
+      manifest.dropped.map(\.identifier) == ["POST https://example.com/a", "POST https://example.com/b"])
+    #expect(manifest.dropped.map(\.reason) == [.unknownBinary, .tooDeep])
+    #expect(app.events.kinds == [.redactionFailed, .redactionFailed])
+  }
+
   @Test func `a history of exchanges is limited, and its files are removed with it`() async throws {
     var rules = ExchangeRules()
     rules.historyLimit = 2

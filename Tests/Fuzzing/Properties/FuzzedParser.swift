@@ -15,6 +15,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   case names
   case propertyList = "property-list"
   case ranges
+  case redaction
   case requestHead = "request-head"
   case responseHead = "response-head"
   case targets
@@ -36,6 +37,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case .names: try checkNames(input)
     case .propertyList: try checkPropertyList(input)
     case .ranges: try checkRanges(input)
+    case .redaction: try checkRedaction(input)
     case .requestHead: try checkRequestHead(input)
     case .responseHead: try checkResponseHead(input)
     case .targets: try checkTargets(input)

@@ -1,4 +1,5 @@
 public import Foundation
+import Redaction
 import SnapshotFormat
 
 /// How HTTP exchanges are recorded: their identifiers, and how much of them is kept.
@@ -52,16 +53,17 @@ public struct ExchangeRules: Sendable {
     let identifier = ExchangeIdentifier(
       method: method.uppercased(), host: parts.string ?? "", path: path, query: query,
       operation: GraphQLOperation.name(in: body), body: nil)
-    let digest = body.isEmpty ? "" : " #" + digest(of: body, as: identifier.description, redactor)
+    let digest = digest(of: body, as: identifier.description, redactor).map { " #" + $0 } ?? ""
     return redactor.redact(identifier: rewrite(identifier.description + digest, body))
   }
 
-  /// The first 16 digits of the digest of a redacted body.
-  private func digest(of body: Data, as identifier: String, _ redactor: Redactor) -> String {
+  /// The first 16 digits of the digest of a redacted body; `nil` if it is empty, or can't be redacted: then it is not
+  /// recorded, and the identifier among what was dropped tells nothing about it.
+  private func digest(of body: Data, as identifier: String, _ redactor: Redactor) -> String? {
+    guard !body.isEmpty else { return nil }
     var body = body
     if body.count <= Self.redactedDigestLimit {
-      // A body that can't be redacted is not recorded, so its identifier does not matter.
-      do { body = try redactor.redact(body, as: identifier) } catch {}
+      do { body = try redactor.redact(body, as: identifier) } catch { return nil }
     }
     return String(ContentDigest.of(body).description.prefix(16))
   }

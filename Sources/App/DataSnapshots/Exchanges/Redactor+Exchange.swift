@@ -1,48 +1,57 @@
-import Foundation
-import SnapshotFormat
+package import Foundation
+package import Redaction
+package import SnapshotFormat
 
 extension Redactor {
-  /// Returns an exchange after redaction. `identifier` is that of the recording.
-  func redact(_ exchange: StoredExchange, as identifier: String) throws(Failure) -> StoredExchange {
+  /// Returns an exchange after redaction. `identifier` is that of the recording, whose body became `redacted`.
+  package func redact(
+    _ exchange: StoredExchange, body: Data, redacted: Data, as identifier: String
+  ) throws(Failure) -> StoredExchange {
     guard !rules.isEmpty else { return exchange }
     var left = exchange
     left.requestBody = try redact(exchange.requestBody, as: identifier)
     left.description.request.url = redact(identifier: exchange.description.request.url)
-    left.description.request.fields = exchange.description.request.fields.map { redact($0, as: identifier) }
+    left.description.request.fields = redact(
+      exchange.description.request.fields, of: exchange.requestBody, left.requestBody, identifier)
     left.description.redirect?.url = redact(identifier: exchange.description.redirect?.url ?? "")
     if let fields = exchange.description.response?.fields {
-      left.description.response?.fields = fields.map { redact($0, as: identifier) }
+      left.description.response?.fields = redact(fields, of: body, redacted, identifier)
     }
     return left
   }
 
-  /// Removes the value of a field whose name a rule looks for, and what the rules for text find in `name: value`.
-  private func redact(_ field: Manifest.Exchange.Field, as identifier: String) -> Manifest.Exchange.Field {
-    var field = field
-    for rule in rules where rule.applies(to: identifier) {
-      for step in rule.steps {
-        switch step {
-        case .keys(let isWanted):
-          if isWanted(field.name) { field.value = RedactionRule.mark }
-        case .text(let rule):
-          field.value = Self.redact(field, rule)
-        case .path, .data: break
-        }
-      }
-    }
-    return field
-  }
+  /// The fields with digests of a body. They would tell something about what was removed from it.
+  private static let digests: Set<String> = ["content-digest", "content-md5", "digest", "repr-digest"]
 
-  private static func redact(_ field: Manifest.Exchange.Field, _ rule: TextRule) -> String {
-    let head = Array("\(field.name): ".utf8)
-    let line = head + Array(field.value.utf8)
-    var value: [UInt8] = []
-    var position = head.count
-    for match in rule.matches(in: line) where match.upperBound > position {
-      value += line[position..<max(position, match.lowerBound)]
-      value += Array(RedactionRule.mark.utf8)
-      position = match.upperBound
+  /// Returns the fields of a message whose body became `redacted`. Its length follows, and its digests are left out.
+  private func redact(
+    _ fields: [Manifest.Exchange.Field], of body: Data, _ redacted: Data, _ identifier: String
+  ) -> [Manifest.Exchange.Field] {
+    let isChanged = body != redacted
+    // A compressed body remains inflated.
+    let isInflated = isChanged && Self.isCompressed(body)
+    return fields.compactMap { field in
+      let name = field.name.lowercased()
+      if isChanged, Self.digests.contains(name) || isInflated && name == "content-encoding" { return nil }
+      var field = field
+      if isChanged, name == "content-length" {
+        field.value = String(redacted.count)
+      } else {
+        field.value = redact(field: field.name, field.value, as: identifier)
+      }
+      return field
     }
-    return String(decoding: value + line[position...], as: UTF8.self)
+  }
+}
+
+extension Redactor.Failure {
+  /// The reason in manifests.
+  package var reason: Manifest.Dropped.Reason {
+    switch limit {
+    case .tooDeep: .tooDeep
+    case .tooLarge: .tooLarge
+    case .unknownBinary: .unknownBinary
+    case nil: .notRedacted
+    }
   }
 }

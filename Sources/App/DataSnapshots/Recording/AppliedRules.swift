@@ -1,4 +1,5 @@
 import Foundation
+import Redaction
 import SnapshotFormat
 import SystemIO
 
@@ -58,7 +59,9 @@ final class AppliedRules: Sendable {
     let configured = redactor.rules.map(\.name)
     let notes = known.withLock { restored(&$0) }
     guard configured != notes.configured else { return false }
-    let added = Redactor(rules: redactor.rules.filter { !Set(notes.configured).contains($0.name) })
+    let added = Redactor(
+      rules: redactor.rules.filter { !Set(notes.configured).contains($0.name) },
+      unknownBinaries: redactor.unknownBinaries)
     var (ran, isEmpty): ([String], Bool) = ([], true)
     for folder in folders {
       let (recordings, attachments) = (try folder.list { _ in }, try folder.listAttachments())
@@ -89,7 +92,7 @@ final class AppliedRules: Sendable {
       let file = try storage.readExchange(recording.name)
       let exchange = try file.map { file in
         guard let exchange = StoredExchange(file: file) else { throw DamagedExchange() }
-        return try redactor.redact(exchange, as: recording.identifier).file()
+        return try redactor.redact(exchange, body: data, redacted: left, as: recording.identifier).file()
       }
       guard left != data || identifier != recording.identifier || exchange != file else { return }
       var name = RecordingName(identifier)

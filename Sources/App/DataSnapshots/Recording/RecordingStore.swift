@@ -1,4 +1,5 @@
 import Foundation
+import Redaction
 import SnapshotFormat
 import SystemIO
 
@@ -62,7 +63,9 @@ final class RecordingStore: Sendable {
     }
     do {
       let data = try redactor.redact(item.data, as: item.identifier)
-      let exchange = try item.exchange.map { try redactor.redact($0, as: item.identifier).file() }
+      let exchange = try item.exchange.map {
+        try redactor.redact($0, body: item.data, redacted: data, as: item.identifier).file()
+      }
       guard data.count + (exchange?.count ?? 0) <= configuration.limits.totalBytes else {
         throw Refused(
           why: .tooLarge,
@@ -96,7 +99,7 @@ final class RecordingStore: Sendable {
   private func report(_ error: any Error, _ identifier: String, _ bytes: Int) {
     switch error {
     case let failure as Redactor.Failure:
-      drop(Drop(.notRedacted, identifier, bytes), .redactionFailed, "\(failure)")
+      drop(Drop(failure.reason, identifier, bytes), .redactionFailed, "\(failure)")
     case let refused as Refused:
       drop(Drop(refused.why, identifier, bytes), .recordingRefused, refused.reason)
     case let error as SystemError where error.isOutOfSpace:

@@ -23,6 +23,10 @@ extension Manifest {
       public static let unwritable = Reason(rawValue: "unwritable")
       /// A redaction rule could not be applied.
       public static let notRedacted = Reason(rawValue: "notRedacted")
+      /// It is nested too deeply to be redacted.
+      public static let tooDeep = Reason(rawValue: "tooDeep")
+      /// It is binary data of an unknown format, which can't be redacted.
+      public static let unknownBinary = Reason(rawValue: "unknownBinary")
       /// The value could not be encoded.
       public static let notEncoded = Reason(rawValue: "notEncoded")
       /// It is of a kind that can't be recorded.
@@ -61,6 +65,8 @@ extension Manifest {
       case .diskFull: "the disk was full"
       case .unwritable: "it could not be written"
       case .notRedacted: "a redaction rule could not be applied"
+      case .tooDeep: "nested too deeply to be redacted"
+      case .unknownBinary: "binary data of an unknown format, which can't be redacted"
       case .notEncoded: "it could not be encoded"
       case .unsupported: "it can't be recorded on this system"
       case .limit: "removed as the oldest, because the limit of all recordings was reached"

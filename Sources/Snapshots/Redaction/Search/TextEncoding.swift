@@ -1,22 +1,19 @@
-import Foundation
-
 /// Data converted to text for rules, which can be converted back.
-struct RedactableText {
+struct TextEncoding {
   /// The encoding of the text in the data.
-  enum Encoding: Equatable {
+  enum Kind: Equatable {
     case utf8
     case utf16(bigEndian: Bool, mark: Bool)
     /// Each byte is one character; for older encodings and binary data.
     case latin1(isBinary: Bool)
   }
 
-  let encoding: Encoding
+  let encoding: Kind
   /// The text as UTF-8, independent of the data's encoding.
   var bytes: [UInt8]
 
   /// Detects the encoding of `data`. Data is text if it begins with a byte order mark or like JSON, or is valid UTF-8.
-  init(_ data: Data) {
-    let source = Array(data)
+  init(_ source: [UInt8]) {
     if let encoding = Self.utf16(source) {
       let start = encoding.mark ? 2 : 0
       let units = stride(from: start, to: source.count - 1, by: 2).map { index in
@@ -41,11 +38,8 @@ struct RedactableText {
     }
   }
 
-  /// Creates a text from valid UTF-8.
-  init(utf8: [UInt8]) {
-    encoding = .utf8
-    bytes = utf8
-  }
+  /// Whether the bytes begin like text in UTF-16.
+  static func isUTF16(_ source: [UInt8]) -> Bool { utf16(source) != nil }
 
   private static func utf16(_ source: [UInt8]) -> (bigEndian: Bool, mark: Bool)? {
     guard source.count >= 2, source.count.isMultiple(of: 2) else { return nil }
@@ -60,20 +54,18 @@ struct RedactableText {
   }
 
   /// The text in its original encoding.
-  var data: Data {
+  var data: [UInt8] {
     switch encoding {
     case .utf8:
-      return Data(bytes)
+      return bytes
     case .utf16(let bigEndian, let mark):
       let units = (mark ? [0xFEFF] : []) + Array(String(decoding: bytes, as: UTF8.self).utf16)
-      return Data(
-        units.flatMap { unit in
-          let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
-          return bigEndian ? [high, low] : [low, high]
-        })
+      return units.flatMap { unit in
+        let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+        return bigEndian ? [high, low] : [low, high]
+      }
     case .latin1:
-      return Data(
-        String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+      return String(decoding: bytes, as: UTF8.self).unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
     }
   }
 

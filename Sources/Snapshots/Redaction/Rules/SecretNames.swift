@@ -19,7 +19,7 @@ enum SecretNames {
   private static let credentials: Set<String> = [
     "apikey", "auth", "authcode", "clientsecret", "credential", "credentials", "csrf", "cvc", "cvv", "jwt",
     "otp", "passcode", "passphrase", "passwd", "password", "pin", "privatekey", "pwd", "secret", "secretkey",
-    "sessionid", "sessionkey", "sid", "totp", "xsrf",
+    "sessionid", "sessionkey", "sid", "sig", "totp", "xamzsignature", "xgoogsignature", "xsrf",
   ]
   private static let endings = ["token", "password", "passwd", "secret", "apikey", "sessionid", "privatekey"]
   /// Positions in a list, which a replay needs.
@@ -30,5 +30,22 @@ enum SecretNames {
     let name = normalized(name)
     return credentials.contains(name)
       || (endings.contains(where: name.hasSuffix) && !pages.contains(where: name.hasSuffix))
+  }
+
+  // MARK: - Pairs
+
+  private static let pairNames: Set<String> = [
+    "name", "key", "k", "n", "id", "header", "headername", "field", "fieldname", "param", "parameter",
+    "property",
+    "attribute",
+  ]
+  private static let pairValues: Set<String> = [
+    "value", "v", "val", "values", "stringvalue", "headervalue", "fieldvalue", "content",
+  ]
+
+  /// The part of a name in a list of pairs, such as `{"name": "Authorization", "value": "…"}`.
+  static func role(_ name: String) -> Judge.Role {
+    let name = normalized(name)
+    return pairNames.contains(name) ? .name : pairValues.contains(name) ? .value : .other
   }
 }

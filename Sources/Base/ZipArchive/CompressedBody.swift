@@ -1,0 +1,49 @@
+/// A body that is compressed as HTTP's content codings `gzip` and `deflate` are.
+package enum CompressedBody {
+  /// The result of inflating a body.
+  package enum Contents: Hashable, Sendable {
+    case bytes([UInt8])
+    /// There are more bytes than the limit.
+    case tooLarge
+    /// It is not complete and valid.
+    case invalid
+  }
+
+  /// Inflates all of `bytes`: one or several members of gzip, a zlib stream, or a raw one.
+  /// - Parameters:
+  ///   - isRaw: whether the stream has no header.
+  ///   - limit: the maximum number of inflated bytes.
+  package static func inflate(_ bytes: [UInt8], isRaw: Bool = false, limit: Int) -> Contents {
+    var output: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    var position = 0
+    do throws(ZipError) {
+      repeat {
+        let inflater = try Inflater(isRaw: isRaw)
+        var isAtEnd = false
+        while !isAtEnd {
+          let (input, place) = (bytes, position)
+          var step = (consumed: 0, produced: 0, isAtEnd: false)
+          do {
+            step = try input.withUnsafeBytes { source in
+              try piece.withUnsafeMutableBytes { target in
+                try inflater.inflate(UnsafeRawBufferPointer(rebasing: source[place...]), into: target)
+              }
+            }
+          } catch {
+            return .invalid
+          }
+          position += step.consumed
+          output += piece[..<step.produced]
+          isAtEnd = step.isAtEnd
+          if output.count > limit { return .tooLarge }
+          if !isAtEnd, step.consumed == 0, step.produced == 0 { return .invalid }
+        }
+      } while position < bytes.count && !isRaw && bytes[position] == 0x1F
+    } catch {
+      return .invalid
+    }
+    // Zeros can follow a file in gzip.
+    return bytes[position...].allSatisfy { $0 == 0 } ? .bytes(output) : .invalid
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+
+struct SecretsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "secrets",
+    abstract: "Lists where a snapshot may contain secrets.",
+    discussion: """
+      Prints the places that `redact` would change, such as JSON paths and line numbers, and never what is there. \
+      Changes nothing. Exit codes: 0 nothing was found, 1 something was found, 2 the search failed.
+      """)
+
+  @Argument(
+    help:
+      "A UUID on the server, the address of a bundle, a bundle, a snapshot's folder, or another file or folder."
+  )
+  var snapshot: String
+
+  @OptionGroup var rules: RulesOptions
+
+  @Flag(help: "Print one JSON array with the places.")
+  var json = false
+
+  @OptionGroup var options: ServerOptions
+
+  func run() async throws {
+    let scratch = try ScratchFolder()
+    let found: [SecretPlaces]
+    do {
+      found = try await options.withSource(snapshot) { try rules.redact($0, in: scratch) }.found
+    } catch let failure as CommandFailure {
+      throw CommandFailure(failure.description, status: .refused)
+    }
+    if json {
+      Console.print(json: found)
+    } else {
+      found.flatMap(\.lines).forEach(Console.print)
+    }
+    if Console.lostOutput.value {
+      throw CommandFailure("The result could not be written to stdout.", status: .refused)
+    }
+    if !found.isEmpty { throw ExitCode(1) }
+  }
+}

@@ -1,0 +1,206 @@
+import JSONText
+
+/// Finds names and values in JSON: one value, or a sequence of values (JSON Lines).
+struct JSONFormat {
+  /// The maximum nesting of objects and arrays.
+  static let depthLimit = 512
+
+  /// An object or array that has not ended.
+  private struct Container {
+    let start: Int
+    let isObject: Bool
+    var count = 0
+    /// What the rules say about the key of the next value.
+    var verdict = Judge.Verdict()
+    /// If it can be a pair, the place of its name in the texts, and its values.
+    var pairName: Range<Int>?
+    var pairValues: [(range: Range<Int>, placeholder: StaticString)] = []
+    /// The states of all paths, if there are any.
+    var states: [JSONPathPattern.State] = []
+    var key = ""
+  }
+
+  private let bytes: [UInt8]
+  private let judge: Judge
+  private let paths: [JSONPathPattern]
+  /// The place of the first byte that was read.
+  private let base: Int
+  private var open: [Container] = []
+  /// The number of open containers when the value that is removed began.
+  private var removed: (depth: Int, start: Int)?
+  private(set) var findings = Findings()
+  /// The end of what was read.
+  private(set) var end: Int
+  /// Why the reading ended early.
+  private(set) var failure: JSONFailure?
+  /// Whether the limit of the nesting was exceeded.
+  var isTooDeep: Bool { if case .depth(_)? = failure?.reason { true } else { false } }
+
+  /// Reads all of `bytes`.
+  init(_ bytes: [UInt8], _ judge: Judge, usesPaths: Bool) {
+    self.init(bytes, judge, from: 0, usesPaths ? judge.paths : [])
+    var tokenizer = Self.makeTokenizer()
+    tokenizer.feed(bytes)
+    tokenizer.finish()
+    read(&tokenizer)
+  }
+
+  /// Reads one value in other text, as far as it is JSON.
+  init(in bytes: [UInt8], from start: Int, _ judge: Judge) {
+    self.init(bytes, judge, from: start, [])
+    var tokenizer = Self.makeTokenizer()
+    // In pieces, because most values are much shorter than the text.
+    var (next, size) = (start, 64)
+    repeat {
+      let piece = bytes[next..<min(bytes.count, next + size)]
+      next = piece.endIndex
+      size = min(size * 2, 16 << 10)
+      tokenizer.feed(Array(piece))
+      read(&tokenizer, isOnlyFirst: true)
+    } while failure == nil && !(open.isEmpty && end > start) && next < bytes.count
+    if let removed, !bytes[removed.start...].starts(with: RedactionRule.markBytes) {
+      findings.remove(removed.start..<end)
+    }
+  }
+
+  private init(_ bytes: [UInt8], _ judge: Judge, from start: Int, _ paths: [JSONPathPattern]) {
+    (self.bytes, self.judge, self.paths, base, end) = (bytes, judge, paths, start, start)
+  }
+
+  private static func makeTokenizer() -> JSONTokenizer {
+    var configuration = JSONTokenizer.Configuration()
+    configuration.depth = depthLimit
+    configuration.isLenient = true
+    return JSONTokenizer(configuration)
+  }
+
+  private mutating func read(_ tokenizer: inout JSONTokenizer, isOnlyFirst: Bool = false) {
+    do throws(JSONFailure) {
+      while let token = try tokenizer.next() {
+        take(token, tokenizer)
+        end = base + tokenizer.range.upperBound
+        if isOnlyFirst, open.isEmpty { return }
+      }
+    } catch {
+      failure = error
+      // What follows the last token is read as text.
+      end = max(end, base + 1)
+    }
+  }
+
+  private mutating func take(_ token: JSONTokenizer.Token, _ tokenizer: JSONTokenizer) {
+    let range = base + tokenizer.range.lowerBound..<base + tokenizer.range.upperBound
+    switch token {
+    case .key: takeKey(tokenizer.text, range)
+    case .beginObject, .beginArray:
+      let isObject = token == .beginObject
+      let (isSecret, states) = beginValue(range, nil)
+      if isSecret { removed = (open.count, range.lowerBound) }
+      open.append(Container(start: range.lowerBound, isObject: isObject, states: states))
+    case .endObject, .endArray: endContainer(range.upperBound)
+    case .string:
+      let isSecret = beginValue(range, "\"[redacted]\"").isSecret
+      let content = range.lowerBound + 1..<range.upperBound - 1
+      if isSecret {
+        if tokenizer.text != RedactionRule.markBytes { findings.remove(content) }
+      } else if removed == nil {
+        if tokenizer.isUnicode {
+          findings.add(content, tokenizer.text, .json)
+        } else {
+          findings.add(bytes, content, .json)
+        }
+        notePairName()
+      }
+    case .number:
+      if beginValue(range, "0").isSecret {
+        findings.remove(range, "0")
+      } else if removed == nil, judge.readsShortNumbers || range.count >= 12 {
+        findings.add(bytes, range, .none, or: "0")
+      }
+    case .boolean: if beginValue(range, "false").isSecret { findings.remove(range, "false") }
+    case .null: _ = beginValue(range, nil)
+    }
+  }
+
+  private mutating func takeKey(_ key: [UInt8], _ range: Range<Int>) {
+    guard removed == nil, !open.isEmpty else { return }
+    let verdict = judge.verdict(key)
+    open[open.count - 1].verdict = verdict
+    if !paths.isEmpty { open[open.count - 1].key = String(decoding: key, as: UTF8.self) }
+    if verdict.hasMatches { findings.add(bytes, range.lowerBound + 1..<range.upperBound - 1, .json) }
+  }
+
+  /// Returns whether the value at `range` is removed because of its name or its path, and the states of the paths.
+  private mutating func beginValue(
+    _ range: Range<Int>, _ placeholder: StaticString?
+  ) -> (isSecret: Bool, states: [JSONPathPattern.State]) {
+    guard removed == nil else { return (false, []) }
+    guard let last = open.indices.last else { return (false, paths.map(\.start)) }
+    let isObject = open[last].isObject
+    var isSecret = isObject && open[last].verdict.isSecret
+    var states: [JSONPathPattern.State] = []
+    if !paths.isEmpty {
+      let step: JSONPath.Step = isObject ? .key(open[last].key) : .index(open[last].count)
+      for (path, state) in zip(paths, open[last].states) {
+        let next = path.advance(state, by: step)
+        isSecret = isSecret || path.isMatch(next)
+        states.append(next)
+      }
+    }
+    if let placeholder, !isSecret, isObject ? open[last].verdict.role == .value : open[last].count == 1 {
+      open[last].pairValues.append((range, placeholder))
+    }
+    open[last].count += 1
+    return (isSecret, states)
+  }
+
+  /// Notes the string that was added last if it can be the name of a pair: that of `name`, or the first of two in a list
+  /// of pairs. It is judged if there is a value.
+  private mutating func notePairName() {
+    guard let last = open.indices.last, let text = findings.values.last?.text else { return }
+    let container = open[last]
+    let isName =
+      container.isObject
+      ? container.verdict.role == .name : container.count == 1 && last > 0 && !open[last - 1].isObject
+    if isName { open[last].pairName = text }
+  }
+
+  private mutating func endContainer(_ end: Int) {
+    guard let container = open.popLast() else { return }
+    let placeholder: StaticString = container.isObject ? "{}" : "[]"
+    if let removed {
+      guard removed.depth == open.count else { return }
+      self.removed = nil
+      findings.remove(container.start..<end, "\(placeholder)")
+    } else if let name = container.pairName, !container.pairValues.isEmpty,
+      container.isObject || container.count == 2, judge.verdict(findings.texts[name]).isSecret
+    {
+      for value in container.pairValues { findings.remove(value.range, "\(value.placeholder)") }
+    }
+    // It can itself be the value of a pair.
+    if let last = open.indices.last, open[last].isObject, open[last].verdict.role == .value {
+      open[last].pairValues.append((container.start..<end, placeholder))
+    }
+  }
+
+  // MARK: - Openings
+
+  /// Whether a text begins like an object or an array.
+  static func isLikely(_ text: [UInt8]) -> Bool {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let start = text.starts(with: mark) ? mark.count : 0
+    return text[start...].first { !Characters.isSpace($0) }.map {
+      $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[")
+    }
+      ?? false
+  }
+
+  /// Whether an object or an array can begin at `index` in other text.
+  static func canBegin(_ text: [UInt8], _ index: Int) -> Bool {
+    var next = index + 1
+    while next < text.count, Characters.isSpace(text[next]) { next += 1 }
+    guard next < text.count else { return false }
+    return text[index] == UInt8(ascii: "{")
+      ? text[next] == UInt8(ascii: "\"") : "{[\"".utf8.contains(text[next])
+  }
+}

@@ -1,0 +1,96 @@
+package import Foundation
+
+/// Applies rules to data before it is stored.
+package struct Redactor: Sendable {
+  package let rules: [RedactionRule]
+  package let unknownBinaries: UnknownBinaries
+
+  package init(rules: [RedactionRule], unknownBinaries: UnknownBinaries = .drop) {
+    self.rules = rules
+    self.unknownBinaries = unknownBinaries
+  }
+
+  /// The reason why data could not be redacted.
+  package struct Failure: Error, CustomStringConvertible {
+    /// The rule that failed; `nil` if no rule can be applied.
+    let rule: String?
+    let cause: any Error
+
+    /// The limit that was reached; `nil` if a rule failed.
+    package var limit: RedactionLimit? { cause as? RedactionLimit }
+
+    package var description: String {
+      guard let rule else { return "no redaction rule can be applied, so nothing was stored: \(cause)" }
+      return "the rule ‘\(rule)’ could not be applied, so nothing was stored: \(cause)"
+    }
+  }
+
+  /// Returns `data` after redaction; unchanged if no rule matches. `identifier` is the data's identifier.
+  package func redact(_ data: Data, as identifier: String) throws(Failure) -> Data {
+    var data = data
+    // Rules up to the next one with code of the app are applied together, so that the data is read only once.
+    var steps: [RedactionRule.Step] = []
+    for rule in rules where rule.applies(to: identifier) {
+      for step in rule.steps {
+        guard case .data(let body) = step else {
+          steps.append(step)
+          continue
+        }
+        data = try search(data, steps)
+        steps = []
+        do { data = try body(data, identifier) } catch { throw Failure(rule: rule.name, cause: error) }
+      }
+    }
+    return try search(data, steps)
+  }
+
+  private func search(_ data: Data, _ steps: [RedactionRule.Step]) throws(Failure) -> Data {
+    let judge = Judge(steps)
+    guard !judge.isIdle, !data.isEmpty else { return data }
+    do throws(RedactionLimit) {
+      let bytes = Array(data)
+      let left = try SecretSearch(judge: judge, unknownBinaries: unknownBinaries).cleaned(bytes)
+      return left == bytes ? data : Data(left)
+    } catch {
+      throw Failure(rule: nil, cause: error)
+    }
+  }
+
+  /// Whether a body is compressed, so that it is inflated if it contains secrets.
+  package static func isCompressed(_ data: Data) -> Bool {
+    switch Contents(Array(data)) {
+    case .compressed, .binary: true
+    case .text, .propertyList, .media: false
+    }
+  }
+
+  /// Returns `identifier` after redaction. All text rules apply to it, even if they are limited to other identifiers.
+  package func redact(identifier: String) -> String {
+    guard !rules.isEmpty else { return identifier }
+    let rules = rules.filter { $0.isAboutText || $0.applies(to: identifier) }
+    return Self.redact(identifier, Judge(rules.flatMap(\.steps)))
+  }
+
+  private static func redact(_ text: String, _ judge: Judge) -> String {
+    let bytes = Array(text.utf8)
+    let edits: [Edit]
+    do throws(RedactionLimit) {
+      edits = try TextFormat.edits(in: bytes, SecretSearch(judge: judge, unknownBinaries: .keep), 0).merged()
+    } catch {
+      return RedactionRule.mark
+    }
+    return edits.isEmpty ? text : String(decoding: edits.applied(to: bytes), as: UTF8.self)
+  }
+
+  /// Returns the value of a header field after redaction by the rules that apply to `identifier`.
+  package func redact(field name: String, _ value: String, as identifier: String) -> String {
+    let judge = Judge(rules.filter { $0.applies(to: identifier) }.flatMap(\.steps))
+    if judge.verdict(name.utf8).isSecret { return RedactionRule.mark }
+    return Self.redact(value, judge)
+  }
+
+  /// The names of the rules that apply to data with `identifier` or to the identifier itself.
+  package func names(for identifier: String) -> [String] {
+    rules.filter { $0.isAboutText || $0.applies(to: identifier) }.map(\.name)
+  }
+}

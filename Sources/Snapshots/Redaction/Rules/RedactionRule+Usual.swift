@@ -1,0 +1,43 @@
+extension [RedactionRule] {
+  /// Rules for common secrets: ``RedactionRule/authorization``, ``RedactionRule/cookies``, ``RedactionRule/tokens``,
+  /// ``RedactionRule/emailAddresses`` and ``RedactionRule/cardNumbers``.
+  public static var usualSecrets: [RedactionRule] {
+    [.authorization, .cookies, .tokens, .emailAddresses, .cardNumbers]
+  }
+}
+
+extension RedactionRule {
+  /// `Authorization` and similar names, as JSON keys and header fields; `Bearer …` and `Basic …` anywhere.
+  public static let authorization = RedactionRule(
+    "authorization",
+    [
+      .names(wholeLine: true) { SecretNames.authorization.contains(SecretNames.normalized($0)) },
+      .text(.scan(CredentialScanner.schemes)),
+    ])
+
+  /// `Cookie` and `Set-Cookie`, as JSON keys and header fields.
+  public static let cookies = RedactionRule(
+    "cookies",
+    [.names(wholeLine: true) { SecretNames.cookies.contains(SecretNames.normalized($0)) }])
+
+  /// Tokens, passwords, keys and session ids: JSON values with such a key, `name=value` and `name: value` in text and
+  /// identifiers, and JSON Web Tokens anywhere. Page tokens such as `pageToken` are kept, because a replay needs them.
+  public static let tokens = RedactionRule(
+    "tokens",
+    [
+      .names(wholeLine: false, SecretNames.isCredential),
+      .text(.scan(CredentialScanner.webTokens)),
+      .text(.scan(CredentialScanner.userInformation)),
+      .text(.scan(ProviderKeys.scan)),
+      .text(.scan(PrivateKeyBlocks.scan)),
+    ])
+
+  /// E-mail addresses such as `anna@example.com`, including those with `%40` instead of `@`.
+  public static let emailAddresses = RedactionRule(
+    "e-mail", [.text(.scan(PersonalDataScanner.emailAddresses))])
+
+  /// Payment card numbers, with or without single spaces or hyphens between digits. The issuer's prefix, the length and
+  /// the check digit (Luhn) must be valid.
+  public static let cardNumbers = RedactionRule(
+    "card-numbers", [.text(.scan(PersonalDataScanner.cardNumbers))])
+}

@@ -1,0 +1,132 @@
+/// Finds the values of `name=value` and `name: value` in text, such as a query, a form, a message's header or a log
+/// line. Names and values can be quoted, names can be percent-encoded.
+struct AssignmentScanner {
+  /// The maximum length of a name. It keeps the cost of a long text without separators linear.
+  static let nameLimit = 96
+
+  let verdict: (ArraySlice<UInt8>) -> Judge.Verdict
+
+  func scan(_ text: [UInt8]) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    // A form has no spaces; its first item follows no separator.
+    var isForm: Bool?
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      guard byte == UInt8(ascii: "=") || byte == UInt8(ascii: ":") else {
+        index += 1
+        continue
+      }
+      let separator = index
+      index += 1
+      guard let name = name(before: separator, in: text) else { continue }
+      let verdict = verdict(decoded(text[name]))
+      guard verdict.isSecret else { continue }
+      var isQuery = byte == UInt8(ascii: "=") && name.upperBound == separator
+      if isQuery, name.lowerBound > 0 {
+        isQuery = "?&#".utf8.contains(text[name.lowerBound - 1])
+      } else if isQuery {
+        let known = isForm ?? !text.contains { $0 <= 0x20 }
+        isForm = known
+        isQuery = known
+      }
+      let extent: Extent = isQuery ? .item : verdict.isWholeLine ? .line : .word
+      if let value = value(after: separator, in: text, extent) {
+        found.append(value)
+        index = max(index, value.upperBound)
+      }
+    }
+    return found
+  }
+
+  private func decoded(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard name.contains(UInt8(ascii: "%")) else { return name }
+    var decoded: [UInt8] = []
+    let bytes = Array(name)
+    Escaping.percent.decode(bytes, bytes.indices, into: &decoded)
+    return decoded[...]
+  }
+
+  private func name(before separator: Int, in text: [UInt8]) -> Range<Int>? {
+    var end = separator
+    while end > 0, Self.isBlank(text[end - 1]) { end -= 1 }
+    while end > 0, Characters.isQuote(text[end - 1]) || text[end - 1] == UInt8(ascii: "\\") { end -= 1 }
+    var start = end
+    while start > 0, end - start < Self.nameLimit, Self.isName(text[start - 1]) { start -= 1 }
+    return start < end ? start..<end : nil
+  }
+
+  private func value(after separator: Int, in text: [UInt8], _ extent: Extent) -> Range<Int>? {
+    var start = separator + 1
+    while start < text.count, Self.isBlank(text[start]) || text[start] == UInt8(ascii: "\\") { start += 1 }
+    guard start < text.count else { return nil }
+    var end = start
+    if Characters.isQuote(text[start]) {
+      let quote = text[start]
+      // In quoted JSON, the quotes are escaped too: `\"name\":\"value\"`.
+      let isEscaped = start > 0 && text[start - 1] == UInt8(ascii: "\\")
+      start += 1
+      end = start
+      while end < text.count, text[end] != quote, !Characters.isLineEnd(text[end]) {
+        if text[end] == UInt8(ascii: "\\") {
+          if isEscaped, end + 1 < text.count, text[end + 1] == quote { break }
+          end += end + 1 < text.count ? 2 : 1
+        } else {
+          end += 1
+        }
+      }
+      end = min(end, text.count)
+    } else if text[start...].starts(with: RedactionRule.mark.utf8) {
+      // Another rule has already redacted the value.
+      return nil
+    } else if text[start] == UInt8(ascii: "{") || text[start] == UInt8(ascii: "[") {
+      end = Self.endOfContainer(text, start)
+    } else {
+      while end < text.count, !extent.ends(at: text[end]) { end += 1 }
+    }
+    return start < end ? start..<end : nil
+  }
+
+  /// The end of an object or array; that of the text if it is not complete.
+  private static func endOfContainer(_ text: [UInt8], _ start: Int) -> Int {
+    var (index, depth, isQuoted) = (start, 0, false)
+    while index < text.count {
+      switch text[index] {
+      case UInt8(ascii: "\\") where isQuoted: index += 1
+      case UInt8(ascii: "\""): isQuoted.toggle()
+      case UInt8(ascii: "{"), UInt8(ascii: "["): if !isQuoted { depth += 1 }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        if !isQuoted { depth -= 1 }
+        if depth == 0 { return index + 1 }
+      default: break
+      }
+      index += 1
+    }
+    return text.count
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  private static func isName(_ byte: UInt8) -> Bool {
+    Characters.isAlphanumeric(byte) || "_-.%[]$".utf8.contains(byte) || byte >= 0x80
+  }
+
+  /// How far an unquoted value extends.
+  private enum Extent {
+    case word
+    /// An item of a query or a form.
+    case item
+    case line
+
+    func ends(at byte: UInt8) -> Bool {
+      switch (self, byte) {
+      case (.line, _): byte == 0x0A || byte == 0x0D
+      case (_, 0...0x20), (_, UInt8(ascii: "&")), (_, UInt8(ascii: "<")), (_, UInt8(ascii: ">")),
+        (_, UInt8(ascii: "\"")):
+        true
+      case (.item, _): byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\\")
+      case (.word, _): ";,)]}'".utf8.contains(byte)
+      }
+    }
+  }
+}

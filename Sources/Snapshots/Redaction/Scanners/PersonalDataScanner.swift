@@ -1,0 +1,128 @@
+/// Finds personal data by its form: e-mail addresses and numbers of payment cards.
+enum PersonalDataScanner {
+  // MARK: - Addresses
+
+  static func emailAddresses(_ text: [UInt8]) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    for index in text.indices {
+      let byte = text[index]
+      let sign: Int
+      if byte == UInt8(ascii: "@") {
+        sign = 1
+      } else if byte == UInt8(ascii: "%"),
+        Hexadecimal.byte(afterPercent: text, index, text.count) == UInt8(ascii: "@")
+      {
+        sign = 3
+      } else {
+        continue
+      }
+      var start = index
+      // RFC 5321 limits local parts to 64 bytes, but some systems allow longer ones.
+      while start > 0, index - start < 256, isLocal(text[start - 1]) { start -= 1 }
+      let run = text[(index + sign)...].prefix(256).prefix {
+        Characters.isAlphanumeric($0) || $0 >= 0x80 || "-.".utf8.contains($0)
+      }
+      let domain = Array(run.reversed().drop { "-.".utf8.contains($0) }.reversed())
+      let labels = domain.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      guard start < index, labels.count >= 2, labels.allSatisfy({ !$0.isEmpty }),
+        let last = labels.last, last.count >= 2, !last.allSatisfy(Characters.isDigit), !isScale(labels[0])
+      else { continue }
+      found.append(start..<index + sign + domain.count)
+    }
+    return found
+  }
+
+  /// Whether the label is a scale factor, as in `icon@2x.png`.
+  private static func isScale(_ label: ArraySlice<UInt8>) -> Bool {
+    label.count == 2 && label.first.map(Characters.isDigit) == true && label.last == UInt8(ascii: "x")
+  }
+
+  private static func isLocal(_ byte: UInt8) -> Bool {
+    Characters.isAlphanumeric(byte) || byte >= 0x80 || "._%+-!#$*^`{|}~".utf8.contains(byte)
+  }
+
+  // MARK: - Cards
+
+  static func cardNumbers(_ text: [UInt8]) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    var index = 0
+    while index < text.count {
+      guard Characters.isDigit(text[index]), index == 0 || !Characters.isDigit(text[index - 1]) else {
+        index += 1
+        continue
+      }
+      let group = endOfGroup(text, index)
+      if group.digits < 13 {
+        index = group.end
+      } else if let end = endOfCard(text, index) {
+        found.append(index..<end)
+        index = end
+      } else {
+        index += 1
+      }
+    }
+    return found
+  }
+
+  /// The end of the digits that begin at `start`, with single spaces or hyphens between them, and their number. At most
+  /// 19 are read.
+  private static func endOfGroup(_ text: [UInt8], _ start: Int) -> (end: Int, digits: Int) {
+    var (index, digits) = (start, 0)
+    while index < text.count, digits < 19 {
+      if Characters.isDigit(text[index]) {
+        digits += 1
+      } else if text[index] != 0x20 && text[index] != UInt8(ascii: "-")
+        || index + 1 == text.count || !Characters.isDigit(text[index + 1])
+      {
+        break
+      }
+      index += 1
+    }
+    return (index, digits)
+  }
+
+  /// The end of the longest card number that begins at `start`.
+  private static func endOfCard(_ text: [UInt8], _ start: Int) -> Int? {
+    var digits: [Int] = []
+    var end: Int?
+    var index = start
+    while index < text.count, digits.count < 19 {
+      if Characters.isDigit(text[index]) {
+        digits.append(Int(text[index] - UInt8(ascii: "0")))
+        index += 1
+        let isWhole = index == text.count || !Characters.isDigit(text[index])
+        if isWhole, isCard(digits) { end = index }
+      } else if " -".utf8.contains(text[index]), index + 1 < text.count, Characters.isDigit(text[index + 1]) {
+        index += 1
+      } else {
+        break
+      }
+    }
+    return end
+  }
+
+  private static func isCard(_ digits: [Int]) -> Bool {
+    guard digits.count >= 13 else { return false }
+    let prefix = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3]
+    let isIssued =
+      switch digits[0] {
+      case 2: digits.count == 16 && (2221...2720).contains(prefix)
+      case 3: 14...19 ~= digits.count && [0, 4, 5, 6, 7, 8, 9].contains(digits[1])
+      case 4: [13, 16, 19].contains(digits.count)
+      case 5: digits.count >= 16
+      case 6: digits.count >= 16
+      default: false
+      }
+    return isIssued && isLuhn(digits)
+  }
+
+  /// The Luhn algorithm (ISO/IEC 7812-1, annex B).
+  static func isLuhn(_ digits: [Int]) -> Bool {
+    let sum = digits.reversed().enumerated().reduce(0) { sum, digit in
+      guard digit.offset.isMultiple(of: 2) == false else { return sum + digit.element }
+      let double = digit.element * 2
+      return sum + (double > 9 ? double - 9 : double)
+    }
+    return sum.isMultiple(of: 10)
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Redaction
+import Testing
+
+/// The formats in which secrets are found. All other bytes remain the same.
+struct FormatTests {
+  private static let secretInGzip = "H4sIAAAAAAACA6tWKsjMU7JSyshMSUnNU6oFAJqKScMQAAAA"
+  private static let plainInGzip = "H4sIAAAAAAACA6tWSlSyMqwFAK+sG1YHAAAA"
+
+  private func redacted(_ text: String, _ rules: [RedactionRule] = .usualSecrets) throws -> String {
+    String(decoding: try Redactor(rules: rules).redact(Data(text.utf8), as: "a"), as: UTF8.self)
+  }
+
+  @Test(arguments: [
+    (#"{"a":"{\"token\":\"abc\"}"}"#, #"{"a":"{\"token\":\"[redacted]\"}"}"#),
+    (
+      #"{"a":"{\"b\":\"{\\\"token\\\":\\\"abc\\\"}\"}"}"#,
+      #"{"a":"{\"b\":\"{\\\"token\\\":\\\"[redacted]\\\"}\"}"}"#
+    ),
+    (#"{"name":"Authorization","value":"abc"}"#, #"{"name":"Authorization","value":"[redacted]"}"#),
+    (#"{"value":5,"key":"pin"}"#, #"{"value":0,"key":"pin"}"#),
+    (#"{"k":"token","v":{"stringValue":"abc"}}"#, #"{"k":"token","v":{}}"#),
+    (#"{"name":"title","value":"abc"}"#, #"{"name":"title","value":"abc"}"#),
+    (#"[["Authorization","abc"],["Accept","b"]]"#, #"[["Authorization","[redacted]"],["Accept","b"]]"#),
+    (#"["token","abc"]"#, #"["token","abc"]"#),
+    (#"{"http.request.header.cookie":["abc"]}"#, #"{"http.request.header.cookie":[]}"#),
+    (#"{"password":{"a":[1,"abc"]},"b":1}"#, #"{"password":{},"b":1}"#),
+    ("{\"token\":1}\n{\"token\":\"a\"}\n", "{\"token\":0}\n{\"token\":\"[redacted]\"}\n"),
+  ])
+  func `values of secret names are removed from JSON`(before: String, after: String) throws {
+    #expect(try redacted(before) == after)
+    #expect(try redacted(after) == after)
+  }
+
+  @Test(arguments: [
+    ("password=a,b;c&x=1", "password=[redacted]&x=1"),
+    ("user%5Bpassword%5D=a%2Cb&x=1", "user%5Bpassword%5D=[redacted]&x=1"),
+    ("https://ann:pw@localhost/", "https://[redacted]@localhost/"),
+    (
+      "https://example.com/a?token=x,y&z=1#access_token=q",
+      "https://example.com/a?token=[redacted]&z=1#access_token=[redacted]"
+    ),
+    (
+      "to=https%3A%2F%2Fa.example%2F%3Ftoken%3Dx%26y%3D1",
+      "to=https%3A%2F%2Fa.example%2F%3Ftoken%3D[redacted]%26y%3D1"
+    ),
+    ("X-Auth-Token: a b c\r\nAge: 1", "X-Auth-Token: [redacted]\r\nAge: 1"),
+    ("key AKIAIOSFODNN7EXAMPLE.", "key [redacted]."), ("token: [1, 2] end", "token: [redacted] end"),
+    (#"log {"a":1,"pin":{"b":[1]}} end"#, #"log {"a":1,"pin":{}} end"#),
+    (#"sent {\"pin\":12,\"a\":1} end"#, #"sent {\"pin\":0,\"a\":1} end"#),
+    (
+      "-----BEGIN EC PRIVATE KEY-----\nabc\n-----END EC PRIVATE KEY-----\nx",
+      "-----BEGIN EC PRIVATE KEY-----[redacted]-----END EC PRIVATE KEY-----\nx"
+    ),
+    ("data: {\"a\":1,\ndata: \"pin\":5}\n\n", "data: {\"a\":1,\ndata: \"pin\":0}\n\n"),
+    ("x eyJ0b2tlbiI6ImFiYyJ9 y", "x eyJ0b2tlbiI6IltyZWRhY3RlZF0ifQ== y"),
+  ])
+  func `secrets are removed from text, and from documents inside it`(before: String, after: String) throws {
+    #expect(try redacted(before) == after)
+    #expect(try redacted(after) == after)
+  }
+
+  @Test(arguments: [
+    (
+      "<a><s:pin>1</s:pin><b pin='2' c=\"3\"/></a>",
+      "<a><s:pin>[redacted]</s:pin><b pin='[redacted]' c=\"3\"/></a>"
+    ),
+    ("<auth>\n <x>1</x><![CDATA[2]]>\n</auth>", "<auth>\n <x>[redacted]</x><![CDATA[[redacted]]]>\n</auth>"),
+    (
+      "<plist><dict><key>pin</key><integer>1</integer><key>n</key><integer>2</integer></dict></plist>",
+      "<plist><dict><key>pin</key><integer>0</integer><key>n</key><integer>2</integer></dict></plist>"
+    ),
+    ("<a>{&quot;pin&quot;:1}</a>", "<a>{&quot;pin&quot;:0}</a>"),
+    ("<input name=pin value=1><p>x</p>", "<input name=pin value=[redacted]><p>x</p>"),
+    ("<script>let a = {\"pin\":1}</script>", "<script>let a = {\"pin\":0}</script>"),
+  ])
+  func `secrets are removed from markup`(before: String, after: String) throws {
+    #expect(try redacted(before) == after)
+    #expect(try redacted(after) == after)
+  }
+
+  @Test func `the parts of a multipart body are cleaned, and files are kept`() throws {
+    let before = """
+      --b\r\nContent-Disposition: form-data; name="pin"\r\n\r\n1\r\n--b\r\n\
+      Content-Disposition: form-data; name="f"\r\n\r\n{"pin":1}\r\n--b\r\n\r\n\u{89}PNG\r\n--b--\r\n
+      """
+    var bytes = Data(before.utf8)
+    let png = try #require(bytes.firstRange(of: Data("\u{89}PNG".utf8)))
+    bytes.replaceSubrange(png, with: [0x89, 0x50, 0x4E, 0x47, 0x00, 0xFF])
+    let left = try Redactor(rules: .usualSecrets).redact(bytes, as: "a")
+    #expect(left.firstRange(of: Data([0x89, 0x50, 0x4E, 0x47, 0x00, 0xFF])) != nil)
+    #expect(left.firstRange(of: Data("\r\n\r\n[redacted]\r\n--b".utf8)) != nil)
+    #expect(left.firstRange(of: Data(#"{"pin":0}"#.utf8)) != nil)
+  }
+
+  @Test func `a binary property list keeps its types, and shared objects keep their other places`() throws {
+    let list: [String: Any] = [
+      "pin": 1, "count": 1, "token": ["a"], "secret": Data([1]),
+      "pairs": [["name": "Authorization", "value": "x y"]],
+      "json": Data(#"{"pin":"hidden"}"#.utf8), "text": "ü password=hidden", "auth": true,
+      "many": (0..<300).map { "value \($0)" },
+    ]
+    let bytes = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    let left = try Redactor(rules: .usualSecrets).redact(bytes, as: "a")
+    let read = try #require(
+      try PropertyListSerialization.propertyList(from: left, format: nil) as? [String: Any])
+    #expect(read["pin"] as? Int == 0 && read["count"] as? Int == 1)
+    #expect((read["token"] as? [String])?.isEmpty == true && read["secret"] as? Data == Data())
+    #expect(read["pairs"] as? [[String: String]] == [["name": "Authorization", "value": "[redacted]"]])
+    #expect(read["json"] as? Data == Data(#"{"pin":"[redacted]"}"#.utf8))
+    #expect(read["text"] as? String == "ü password=[redacted]")
+    #expect(read["many"] as? [String] == list["many"] as? [String])
+    #expect(left.firstRange(of: Data("x y".utf8)) == nil && left.firstRange(of: Data("hidden".utf8)) == nil)
+  }
+
+  @Test func `a compressed body with secrets is kept inflated, another one unchanged`() throws {
+    // {"pin":"hidden"} and {"a":1}
+    let secret = try #require(Data(base64Encoded: Self.secretInGzip))
+    let plain = try #require(Data(base64Encoded: Self.plainInGzip))
+    let redactor = Redactor(rules: .usualSecrets)
+    #expect(try redactor.redact(secret, as: "a") == Data(#"{"pin":"[redacted]"}"#.utf8))
+    #expect(try redactor.redact(plain, as: "a") == plain)
+    #expect(throws: Redactor.Failure.self) { try redactor.redact(secret.dropLast(3), as: "a") }
+  }
+
+  @Test func `unknown binary data is refused unless it is to be kept, and media are kept`() throws {
+    let (unknown, picture) = (Data([0xFF, 0]) + Data("a@b.example".utf8), Data([0xFF, 0xD8, 0xFF, 0xE0, 0]))
+    let redactor = Redactor(rules: .usualSecrets)
+    let failure = #expect(throws: Redactor.Failure.self) { try redactor.redact(unknown, as: "a") }
+    #expect(failure?.limit == .unknownBinary)
+    #expect(try redactor.redact(picture, as: "a") == picture)
+    #expect(try Redactor(rules: []).redact(unknown, as: "a") == unknown)
+    let keeping = Redactor(rules: .usualSecrets, unknownBinaries: .keep)
+    #expect(try keeping.redact(unknown, as: "a") == Data([0xFF, 0]) + Data("***********".utf8))
+  }
+
+  @Test func `values are searched eight deep, and deeper ones are refused`() throws {
+    func nested(_ depth: Int) throws -> Data {
+      var json = Data(#"{"pin":1}"#.utf8)
+      for _ in 0..<depth { json = Data(try JSONEncoder().encode(["a": json.base64EncodedString()])) }
+      return json
+    }
+    // Each level is a document and an encoding.
+    for depth in 1...4 {
+      let left = try Redactor(rules: .usualSecrets).redact(try nested(depth), as: "a")
+      #expect(left != (try nested(depth)))
+    }
+    let failure = #expect(throws: Redactor.Failure.self) {
+      try Redactor(rules: .usualSecrets).redact(try nested(9), as: "a")
+    }
+    #expect(failure?.limit == .tooDeep)
+  }
+}

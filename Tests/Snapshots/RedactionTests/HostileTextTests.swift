@@ -1,0 +1,40 @@
+import Foundation
+import Redaction
+import Testing
+
+/// Texts whose parts begin many documents that do not end. Each byte is read a limited number of times: a cost that grows
+/// with the square of the length would take these tests minutes.
+struct HostileTextTests {
+  private static let length = 200_000
+
+  @Test(arguments: [
+    "a", "QUJD", "[", "[[]", "{\"", "{\"a\":", "{\\\"", "<a ", "<a \"", "<a '", "<a>", "<!--", "<![CDATA[",
+    "<?", "&amp;", "&#",
+    "%25", "%", "token=", "token=\"", "token:{", "a:", "a@b.c", "4", "4111 ", "-----BEGIN ", "-----",
+    "-----BEGIN PRIVATE KEY-----", "data: {\"a\":\n", "data:\n", "bearer ", "basic QTpi ", "eyJ.",
+    "https://a:b@", "://",
+    "/QUJDREVGR0hJSktM", "ghp_", "--b\r\n", "{\"pin\":1}\n", "<key>pin</key>", "\\", "\"", "\n", "?pin=",
+  ])
+  func `a repeated beginning is read in linear time`(part: String) throws {
+    let text = Data(String(repeating: part, count: Self.length / part.utf8.count).utf8)
+    do {
+      _ = try Redactor(rules: .usualSecrets).redact(text, as: "a")
+      _ = try Redactor(rules: .usualSecrets).redact(Data("{\"a\":\"".utf8) + text, as: "a")
+    } catch let failure as Redactor.Failure {
+      #expect(failure.limit == .tooDeep)
+    }
+  }
+
+  @Test func `a long value is read in linear time`() throws {
+    let json = Data(#"{"a":"\#(String(repeating: "a", count: 1 << 20))","pin":"x"}"#.utf8)
+    let left = try Redactor(rules: .usualSecrets).redact(json, as: "a")
+    #expect(left.count == json.count - 1 + RedactionRule.mark.utf8.count)
+  }
+
+  @Test(arguments: [
+    "-----BEGIN -----BEGIN PRIVATE KEY-----", "-----BEGIN x-----", "eyJ", "=", ":", "%", "<", "data:", "--",
+  ])
+  func `short beginnings are read`(text: String) throws {
+    _ = try Redactor(rules: .usualSecrets).redact(Data(text.utf8), as: "a")
+  }
+}
