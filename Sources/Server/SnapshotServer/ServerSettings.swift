@@ -33,6 +33,8 @@ package struct ServerSettings: Sendable, Hashable {
   package var reservedBytes: Int64 = 64 << 20
   /// How much of a bundle is checked before its upload is answered.
   package var validation = UploadValidator.Policy.automatic
+  /// The redaction rules that the manifest of a new bundle must name.
+  package var redaction = RequiredRedaction()
   /// Whether uploads that end at the same time share one flush of the volume.
   package var sharesFlushes = true
   /// How many seconds running requests may continue after the server was asked to stop.

@@ -214,7 +214,9 @@ package struct StorageObserver: Sendable {
 extension ServerSettings {
   /// The checks of received bundles.
   fileprivate var validator: UploadValidator {
-    UploadValidator(policy: validation, inflatedBytes: maximumInflatedBytes)
+    var validator = UploadValidator(policy: validation, inflatedBytes: maximumInflatedBytes)
+    validator.redaction = redaction
+    return validator
   }
 
   /// The limits of resumable uploads.

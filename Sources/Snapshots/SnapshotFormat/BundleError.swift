@@ -20,6 +20,8 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
   case unexpectedEntry(String)
   /// The name is too long for common file systems, so the bundle could not be unpacked.
   case nameTooLong(String)
+  /// The manifest does not name these redaction rules, which a server requires.
+  case redactionMissing([String])
   /// The disk failed.
   case system(SystemError)
 
@@ -56,6 +58,11 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
       """
       The name ‘\(abridged(name))’ is longer than file systems allow: at most \(BundleLayout.partLength) bytes \
       between two slashes and \(BundleLayout.nameLength) in total. Shorten it.
+      """
+    case .redactionMissing(let rules):
+      """
+      This server requires the redaction rules \(abridged(rules.joined(separator: ", "))), which the manifest does not \
+      name. Add them to the app, or attach a copy made by `snapshot redact`.
       """
     case .system(let error):
       "The disk failed. \(error)"

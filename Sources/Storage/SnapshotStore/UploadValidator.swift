@@ -31,6 +31,8 @@ public struct UploadValidator: Sendable {
   public var validate: Validator { didSet { recheck = validate } }
   /// Checks a stored bundle. A rule that is newer than the bundle does not make the bundle damaged.
   package var recheck: Validator
+  /// The redaction rules that a new bundle must name.
+  public var redaction = RequiredRedaction()
   /// The time of day.
   public var now: @Sendable () -> Date
 
@@ -95,7 +97,8 @@ public struct UploadValidator: Sendable {
     }
   }
 
-  /// The record under which a checked bundle is published. Throws ``StoreError/foreignApplication``.
+  /// The record under which a checked bundle is published. Throws ``StoreError/foreignApplication``, or
+  /// ``StoreError/invalid(_:)`` without a required redaction.
   /// - Parameters:
   ///   - summary: the summary of the bundle's contents.
   ///   - depth: how much of the bundle was checked.
@@ -109,10 +112,15 @@ public struct UploadValidator: Sendable {
     guard attachment.applications?.contains(summary.manifest.application.identifier) ?? true else {
       throw .foreignApplication
     }
+    let mark: [String: String]
+    do throws(BundleError) { mark = try redaction.metadata(of: summary.manifest) } catch {
+      throw .invalid(error)
+    }
     return SnapshotRecord(
       id: attachment.id ?? summary.manifest.id, report: attachment.report, size: size, sha256: sha256,
       receivedAt: SnapshotJSON.milliseconds(of: now()), verified: depth == .full ? .intact : .pending,
-      summary: summary, metadata: summary.manifest.metadata.merging(attachment.metadata) { $1 },
+      summary: summary,
+      metadata: summary.manifest.metadata.merging(attachment.metadata) { $1 }.merging(mark) { $1 },
       attachedBy: attachment.attachedBy,
       expiresAt: attachment.expiresAt.map(SnapshotJSON.milliseconds))
   }

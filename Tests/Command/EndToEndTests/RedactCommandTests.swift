@@ -148,4 +148,24 @@ import Testing
     #expect(outcome.errors.split(separator: "\n").count == 1)
     #expect(outcome.output.isEmpty)
   }
+
+  @Test func `a server that requires rules refuses a bundle, and accepts its redacted copy`() async throws {
+    let server = try await TestServer(
+      storage: folder.file("storage"),
+      environment: ["SNAPSHOT_SERVER_REDACTION_REQUIRED": "usualSecrets, health"])
+    let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
+    let zip = try await pack()
+    let refused = try await Product.run(["upload", zip.path, "--report", "A"], environment: environment)
+    #expect(refused.status == 2)
+    #expect(
+      refused.errors.contains("requires the redaction rules authorization, cookies, tokens"),
+      "\(refused.errors)")
+    let copy = folder.file("copy.zip")
+    let redacted = try await Product.run([
+      "redact", zip.path, "--rules", folder.file("rules.json").path, "--output", copy.path,
+    ])
+    #expect(redacted.status == 0)
+    let accepted = try await Product.run(["upload", copy.path, "--report", "A"], environment: environment)
+    #expect(accepted.status == 0, "\(accepted.errors)")
+  }
 }

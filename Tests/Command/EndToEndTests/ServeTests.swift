@@ -54,6 +54,8 @@ import Yams
       (["SNAPSHOT_SERVER_MAXIMUM_BUNDLE_BYTES": "0"], "server.maximumBundleBytes"),
       (["SNAPSHOT_SERVER_MAXIMUM_INFLATED_BYTES": "0"], "server.maximumInflatedBytes"),
       (["SNAPSHOT_SERVER_VALIDATION": "some"], "server.validation"),
+      (["SNAPSHOT_SERVER_REDACTION_REQUIRED": "tokens,,cookies, "], "server.redaction.required"),
+      (["SNAPSHOT_SERVER_REDACTION_OTHERWISE": "drop"], "server.redaction.otherwise"),
       (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
       (["SNAPSHOT_SERVER_COMPARISON_FILTER": "a..b"], "server.comparisonFilter"),
       (["SNAPSHOT_SERVER_TRUSTED_PROXIES": "10.0.0.0/8, all"], "server.trustedProxies"),

@@ -14,6 +14,7 @@ extension ServerSettings {
     + SharedSettings.settings.map { $0.inside("server.shared", \.shared) }
     + TLSSettings.settings.map { $0.inside("server.tls", \.tls) }
     + RetentionSettings.settings.map { $0.inside("server.retention", \.retention, reloads: true) }
+    + RequiredRedaction.settings.map { $0.inside("server.redaction", \.redaction) }
     + UploadSettings.settings.map { $0.inside("server.uploads", \.uploads) }
 
   /// The settings directly below `server`.
