@@ -1,4 +1,4 @@
-public import SnapshotFormat
+import SnapshotFormat
 
 /// The redaction rules that the manifest of a bundle must name, because a team does not want to keep what was recorded
 /// without them. That an app applied them is what the manifest says; the contents are not searched.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SystemIO
 
 struct SecretsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
