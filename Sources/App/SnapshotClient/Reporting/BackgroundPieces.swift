@@ -73,17 +73,19 @@ struct BackgroundPieces: Transport {
     return try outcome?.get()
   }
 
-  /// Writes the bytes into the file. The whole bundle gets a second name instead.
+  /// Writes the bytes into the file. The whole bundle gets a second name instead, if the disk can do that.
   private func write(_ range: Range<Int64>, of bundle: String) throws(TransportError) {
     do throws(SystemError) {
       try Folder.removeIfPresent(file)
       let source = try File(bundle)
-      if try range == 0..<source.size { return try Folder.link(bundle, as: file) }
+      if try range == 0..<source.size {
+        do throws(SystemError) { return try Folder.link(bundle, as: file) } catch {}
+      }
       let copy = try File(file, .create(mode: 0o600))
       var offset = range.lowerBound
       while offset < range.upperBound {
-        let bytes = try source.read(
-          upTo: Int(min(range.upperBound - offset, Int64(Self.copiedBytes))), at: offset)
+        let count = Int(min(range.upperBound - offset, Int64(Self.copiedBytes)))
+        let bytes = try source.read(upTo: count, at: offset)
         guard !bytes.isEmpty else { throw SystemError(operation: "read", path: bundle, code: EIO) }
         try copy.append(bytes)
         offset += Int64(bytes.count)

@@ -64,7 +64,7 @@ public struct QueuedUpload: Sendable, Hashable, Identifiable {
   /// The current state.
   public internal(set) var state: State
   /// The progress while the state is `uploading`: the number of bytes sent or, for a resumable upload
-  /// (``ResumptionPolicy``), stored by the server.
+  /// (``ResumptionPolicy``), stored by the server. In the background, the bytes that the system has sent count too.
   public internal(set) var progress: TransportProgress?
   /// The number of consecutive failed attempts that transferred no additional bytes.
   public internal(set) var failures = 0

@@ -34,24 +34,26 @@ extension UploadQueue {
 
   /// Continues the uploads whose pieces the system has from an earlier process, before all others.
   func takeOver(_ background: BackgroundUploads) async {
-    let pieces = await background.transport.names()
-    for name in pieces {
+    for name in await background.transport.names() {
       let piece = BackgroundPiece(name)
-      let isTaken = change { state in piece.map { state.core.takeOver($0.id) } ?? false }
+      let isTaken = change { state in
+        guard let piece, state.core.takeOver(piece.id) else { return false }
+        state.pieces[piece.id] = piece
+        return true
+      }
       if !isTaken { background.transport.cancel(name) }
     }
     change { $0.isTakingOver = false }
     pump()
   }
 
-  /// Prepares the upload of `id` to let the system send its pieces.
+  /// Prepares the upload of `item` to let the system send its pieces.
+  /// - Returns: a client for the upload, and the piece that the system has from an earlier process.
   func inBackground(
-    _ client: SnapshotAPIClient, _ item: QueuedUpload, _ background: BackgroundUploads,
+    _ item: QueuedUpload, _ client: SnapshotAPIClient, _ background: BackgroundUploads,
     from folder: QueueFolder
-  ) async -> (client: SnapshotAPIClient, former: BackgroundPiece?) {
-    let former = await background.transport.names().compactMap(BackgroundPiece.init).first {
-      $0.id == item.id
-    }
+  ) -> (client: SnapshotAPIClient, former: BackgroundPiece?) {
+    let former = change { $0.pieces[item.id] }
     let pieces = BackgroundPieces(
       of: item.id, in: folder.piece(of: item.id), background.transport, direct: client.transport,
       former: former,

@@ -43,7 +43,7 @@ extension UploadQueue {
     var client = client
     var underWay: BackgroundPiece?
     if let background = configuration.background {
-      (client, underWay) = await inBackground(client, item, background, from: folder)
+      (client, underWay) = inBackground(item, client, background, from: folder)
     }
     do throws(SnapshotClientError) {
       let bundle = URL(filePath: folder.bundle(of: id))
@@ -72,6 +72,7 @@ extension UploadQueue {
         change { state in
           state.core.stopped(id)
           state.running[id] = nil
+          state.pieces[id] = nil
         }
       } else {
         let random = configuration.environment.random()

@@ -43,7 +43,7 @@ public final class UploadQueue: Sendable {
     var alarm: Task<Void, Never>?
     /// Whether it is not known yet what the system sends of an earlier process.
     var isTakingOver: Bool
-    /// The latest piece of each running upload that the system got.
+    /// The latest piece that the system got of each upload, also from an earlier process.
     var pieces: [SnapshotID: BackgroundPiece] = [:]
     /// Finished when no upload needs the app.
     var resting: [AsyncStream<Never>.Continuation] = []

@@ -181,6 +181,41 @@ import Testing
     #expect(try fixture.reporting.files() == ["items/\(id)/state.json"])
   }
 
+  @Test func `while an upload waits, no piece is on the disk`() async throws {
+    fixture.server.fail("PATCH", .answer("500 Internal Server Error"))
+    let (_, reporter) = try fixture.launch()
+    let id = try await reporter.attach(report: fixture.reporting.report)
+    try await reporter.queue.upload(id, waitingFor: .time)
+    #expect(
+      try fixture.reporting.files()
+        == ["bundle.zip", "state.json", "upload.json"].map { "items/\(id)/\($0)" })
+    await reporter.queue.close()
+  }
+
+  @Test func `what arrives too late of an earlier piece is dropped`() async throws {
+    fixture.daemon.hold()
+    let (app, reporter) = try fixture.launch()
+    let id = try await reporter.attach(report: fixture.reporting.report)
+    await fixture.daemon.busy()
+    app.exchanges.end("\(id) 0-1 /v1/uploads/1", .failure(.timedOut))
+    fixture.daemon.release()
+    #expect(await reporter.queue.outcome(of: id)?.failures == 0)
+    #expect(app.exchanges.names.isEmpty)
+  }
+
+  @Test func `a damaged bundle is not sent any further by the system`() async throws {
+    fixture.daemon.hold()
+    let (first, reporter) = try fixture.launch { app in app.stop(before: 4, isEnd: true) {} }
+    let id = try await reporter.attach(report: fixture.reporting.report)
+    await first.isStopped.wait()
+    await reporter.queue.close()
+    try fixture.reporting.folder.write(Data("damaged".utf8), to: "queue/items/\(id)/bundle.zip")
+    let (_, again) = try fixture.launch()
+    #expect(await again.queue.outcome(of: id)?.lastFailure?.code == .bundleDamaged)
+    #expect(fixture.daemon.names.isEmpty)
+    await again.queue.close()
+  }
+
   @Test func `a launch removes what remained of an upload that is done`() async throws {
     let (_, reporter) = try fixture.launch()
     let id = try await reporter.attach(report: fixture.reporting.report)
