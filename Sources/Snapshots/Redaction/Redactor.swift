@@ -2,6 +2,9 @@ package import Foundation
 
 /// Applies rules to data before it is stored.
 package struct Redactor: Sendable {
+  /// Increases when rules find more than before, so that an app applies them to its recordings again.
+  package static let engine = 2
+
   package let rules: [RedactionRule]
   package let unknownBinaries: UnknownBinaries
 

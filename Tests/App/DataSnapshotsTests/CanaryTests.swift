@@ -48,6 +48,67 @@ struct CanaryTests {
     }
   }
 
+  @Test func `no planted secret of an exchange reaches the disk or a bundle`() async throws {
+    let mode = app.launch()
+    mode.state = .recording
+    let planted = Canaries.all().enumerated().filter { $0.offset.isMultiple(of: 20) }.map(\.element)
+    for (number, document) in planted.enumerated() {
+      let canary = document.canary
+      let url = try #require(
+        URL(string: "https://example.com/\(number)?a=1&access_token=\(canary)#id_token=\(canary)"))
+      let fields: [Manifest.Exchange.Field] = [
+        .init("Authorization", "Digest username=\(canary)"), .init("Cookie", "a=\(canary); b=\(canary)"),
+        .init("X-Api-Key", canary), .init("Referer", "https://ann:\(canary)@example.com/?token=\(canary),x"),
+        .init("X-Request", #"{"password":["\#(canary)"]}"#),
+      ]
+      var exchange = Manifest.Exchange(
+        request: .init(method: "POST", url: url.absoluteString, fields: fields), response: .init(status: 302),
+        startedAt: SampleApp.time, duration: 5)
+      exchange.response?.fields = [
+        .init("Set-Cookie", "sid=\(canary); Path=/"), .init("Location", "/next?session_id=\(canary)"),
+        .init("X-Auth-Token", canary),
+      ]
+      let stored = StoredExchange(exchange, requestBody: document.data)
+      mode.record(CompletedExchange(stored, body: document.data), url: url, ExchangeRules())
+    }
+    let zip = app.temporary.file("a.zip")
+    let packed = try await mode.makeSnapshot(to: zip)
+    #expect(packed.manifest.recordings.count == planted.count)
+    let unpacked = app.temporary.file("unpacked")
+    _ = try SnapshotBundle.unpack(zip: zip, into: unpacked)
+    for folder in [app.storage, unpacked] {
+      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+        let file = folder.appending(path: path)
+        guard Folder.isRegularFile(file.path) else { continue }
+        #expect(!Canaries.reveals(try Data(contentsOf: file), "Canary"), "\(path)")
+      }
+    }
+  }
+
+  @Test func `no planted secret in a binary property list reaches the disk`() async throws {
+    let mode = app.launch()
+    mode.state = .recording
+    let planted = Canaries.all().enumerated().filter { $0.offset.isMultiple(of: 20) }.map(\.element)
+    for (number, document) in planted.enumerated() {
+      let canary = document.canary
+      let list: [String: Any] = [
+        "data": document.data, "text": String(decoding: document.data, as: UTF8.self),
+        "password": ["a": [canary]],
+        "pairs": [["key": "token", "value": canary]], "count": number, "nested": ["refreshToken": canary],
+      ]
+      let bytes = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+      _ = mode.process(data: bytes, uniqueIdentifier: "lists/\(number)")
+    }
+    await mode.flush()
+    #expect(app.events.all.isEmpty)
+    for path in try app.names(in: "recordings") {
+      let bytes = try Data(contentsOf: app.storage.appending(path: "recordings/" + path))
+      guard path.contains("lists") || bytes.starts(with: Data("bplist00".utf8)) else { continue }
+      #expect(!Canaries.reveals(bytes, "Canary"), "\(path)")
+      #expect(try PropertyListSerialization.propertyList(from: bytes, format: nil) is [String: Any])
+    }
+  }
+
   @Test func `the search for planted secrets finds those that were not removed`() {
     for document in Canaries.all() {
       #expect(Canaries.reveals(document.data, document.canary), "\(document.place)")

@@ -244,6 +244,28 @@ struct RedactionTests {
     #expect(app.events.kinds == [.redactionFailed])
   }
 
+  @Test func `rules that find more than before are applied to existing recordings, except those of the app`()
+    async throws
+  {
+    var app = app
+    let mode = app.launch()
+    mode.state = .recording
+    _ = mode.process(#"{"name":"token","value":"geheim"}"#, "a")
+    await mode.flush()
+    let own = RedactionRule.custom(named: "own") { data, _ in data + Data("!".utf8) }
+    app.configuration.redaction = [.tokens, own]
+    // As an earlier version has noted its rules.
+    let notes = Data(#"{"configured":["tokens","own"],"ran":["tokens","own"]}"#.utf8)
+    try notes.write(to: app.storage.appending(path: "redactions.json"))
+    for _ in 0..<2 {
+      let next = app.launch()
+      let packed = try await next.makeSnapshot(to: app.temporary.file("a.zip"))
+      #expect(packed.manifest.redactions == ["tokens", "own"])
+      let left = try Data(contentsOf: app.storage.appending(path: "recordings/a"))
+      #expect(String(decoding: left, as: UTF8.self) == #"{"name":"token","value":"[redacted]"}"#)
+    }
+  }
+
   // MARK: - Nowhere
 
   @Test func `no byte of a secret is anywhere in the folder or the zip`() async throws {

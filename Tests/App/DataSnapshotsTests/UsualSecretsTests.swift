@@ -84,6 +84,20 @@ struct UsualSecretsTests {
     #expect(try await stored(#"{"Cookie":"a=b"}"#, [.cookies]) == #"{"Cookie":"[redacted]"}"#)
   }
 
+  @Test(arguments: [
+    ("call +43 660 1234567 now", "call [redacted] now"), ("+1 (555) 010-9999.", "[redacted]."),
+    ("+4366012", "+4366012"),
+    ("+43660123456789012", "+43660123456789012"), ("1+12345678", "1+12345678"), ("+12345678", "[redacted]"),
+    ("id 550e8400-e29b-41d4-a716-446655440000.", "id [redacted]."),
+    ("550E8400-E29B-41D4-A716-446655440000", "[redacted]"),
+    ("550e8400-e29b-41d4-a716-44665544000", "550e8400-e29b-41d4-a716-44665544000"),
+    ("550e8400-e29b-41d4-a716-44665544000ff", "550e8400-e29b-41d4-a716-44665544000ff"),
+  ])
+  func `phone numbers and UUIDs are removed if a team wants it`(before: String, after: String) async throws {
+    #expect(try await stored(before, [.phoneNumbers, .uuids]) == after)
+    #expect(try await stored(before, .usualSecrets) == before)
+  }
+
   @Test func `data without secrets is unchanged`() async throws {
     let text = #"""
       {"title":"Basics: a token of love", "items":[1,2.50,-3e4,true,null],"nextPageToken":"abc","time":1700000000123,

@@ -79,6 +79,17 @@ struct FormatTests {
     #expect(try redacted(after) == after)
   }
 
+  @Test(arguments: [
+    ("auth: [started\nnext", "auth: [redacted]\nnext"),
+    (#"{"a":"auth: {","b":"kept"}"#, #"{"a":"auth: [redacted]","b":"kept"}"#),
+    (#"{"a":"password: \"x","b":"kept\""}"#, #"{"a":"password: \"[redacted]","b":"kept\""}"#),
+    (#"{"a":"-----BEGIN PRIVATE KEY-----","b":"kept"}"#, #"{"a":"-----BEGIN PRIVATE KEY-----","b":"kept"}"#),
+    (#"{"a":"Cookie: a","b":"kept"}"#, #"{"a":"Cookie: [redacted]","b":"kept"}"#),
+  ])
+  func `what is not complete ends with its line or its value`(before: String, after: String) throws {
+    #expect(try redacted(before) == after)
+  }
+
   @Test func `the parts of a multipart body are cleaned, and files are kept`() throws {
     let before = """
       --b\r\nContent-Disposition: form-data; name="pin"\r\n\r\n1\r\n--b\r\n\

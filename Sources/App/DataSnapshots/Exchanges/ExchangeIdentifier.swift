@@ -46,6 +46,12 @@ struct ExchangeIdentifier: Hashable, CustomStringConvertible {
       operation: words.first.map(String.init), body: body)
   }
 
+  /// The identifier without the digest of the body.
+  var withoutBody: ExchangeIdentifier {
+    ExchangeIdentifier(
+      method: method, host: host, path: path, query: query, operation: operation, body: nil)
+  }
+
   var description: String {
     let items = query.isEmpty ? "" : "?" + query.joined(separator: "&")
     let operation = operation.map { " " + $0 } ?? ""

@@ -52,15 +52,18 @@ final class AppliedRules: Sendable {
 
   // MARK: - New rules
 
-  /// Applies rules that are new since the last launch to the files in all `folders`. Removes recordings and attachments
+  /// Applies rules that are new since the last launch, or that find more than then, to the files in all `folders`. Removes recordings and attachments
   /// to which a rule can't be applied.
   /// - Returns: whether files may have changed.
   func applyNew(to folders: [Storage]) throws -> Bool {
     let configured = redactor.rules.map(\.name)
     let notes = known.withLock { restored(&$0) }
-    guard configured != notes.configured else { return false }
+    let findsMore = notes.engine != Redactor.engine && !notes.configured.isEmpty
+    guard configured != notes.configured || findsMore else { return false }
     let added = Redactor(
-      rules: redactor.rules.filter { !Set(notes.configured).contains($0.name) },
+      rules: redactor.rules.filter {
+        !Set(notes.configured).contains($0.name) || findsMore && $0.isRepeatable
+      },
       unknownBinaries: redactor.unknownBinaries)
     var (ran, isEmpty): ([String], Bool) = ([], true)
     for folder in folders {

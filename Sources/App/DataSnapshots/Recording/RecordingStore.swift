@@ -99,7 +99,9 @@ final class RecordingStore: Sendable {
   private func report(_ error: any Error, _ identifier: String, _ bytes: Int) {
     switch error {
     case let failure as Redactor.Failure:
-      drop(Drop(failure.reason, identifier, bytes), .redactionFailed, "\(failure)")
+      // The digest of the body of an exchange is that of the secrets in it too.
+      let noted = ExchangeIdentifier(identifier)?.withoutBody.description ?? identifier
+      drop(Drop(failure.reason, noted, bytes), .redactionFailed, "\(failure)")
     case let refused as Refused:
       drop(Drop(refused.why, identifier, bytes), .recordingRefused, refused.reason)
     case let error as SystemError where error.isOutOfSpace:

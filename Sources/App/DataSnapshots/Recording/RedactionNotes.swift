@@ -1,4 +1,5 @@
 import Foundation
+import Redaction
 import SnapshotFormat
 import SystemIO
 
@@ -8,6 +9,8 @@ struct RedactionNotes: Codable, Equatable {
   var configured: [String] = []
   /// The names of the configured rules that were applied to at least one recording or attachment.
   var ran: [String] = []
+  /// What the rules found when they were applied, as in ``Redactor/engine``; `nil` for the first one.
+  var engine: Int?
 
   /// Returns the notes of the last launch. Returns empty notes if nothing was recorded.
   static func restored(from storage: Storage) throws -> RedactionNotes {
@@ -34,6 +37,7 @@ struct RedactionNotes: Codable, Equatable {
   mutating func note(_ names: [String], of configured: [String]) {
     let all = Set(ran).union(names)
     self.configured = configured
+    engine = Redactor.engine
     var seen: Set<String> = []
     ran = configured.filter { all.contains($0) && seen.insert($0).inserted }
   }

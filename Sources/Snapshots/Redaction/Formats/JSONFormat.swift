@@ -77,8 +77,9 @@ struct JSONFormat {
   private mutating func read(_ tokenizer: inout JSONTokenizer, isOnlyFirst: Bool = false) {
     do throws(JSONFailure) {
       while let token = try tokenizer.next() {
-        take(token, tokenizer)
-        end = base + tokenizer.range.upperBound
+        let range = base + tokenizer.range.lowerBound..<base + tokenizer.range.upperBound
+        take(token, range, tokenizer.text, isUnicode: tokenizer.isUnicode)
+        end = range.upperBound
         if isOnlyFirst, open.isEmpty { return }
       }
     } catch {
@@ -88,10 +89,11 @@ struct JSONFormat {
     }
   }
 
-  private mutating func take(_ token: JSONTokenizer.Token, _ tokenizer: JSONTokenizer) {
-    let range = base + tokenizer.range.lowerBound..<base + tokenizer.range.upperBound
+  private mutating func take(
+    _ token: JSONTokenizer.Token, _ range: Range<Int>, _ text: [UInt8], isUnicode: Bool
+  ) {
     switch token {
-    case .key: takeKey(tokenizer.text, range)
+    case .key: takeKey(text, range)
     case .beginObject, .beginArray:
       let isObject = token == .beginObject
       let (isSecret, states) = beginValue(range, nil)
@@ -102,10 +104,10 @@ struct JSONFormat {
       let isSecret = beginValue(range, "\"[redacted]\"").isSecret
       let content = range.lowerBound + 1..<range.upperBound - 1
       if isSecret {
-        if tokenizer.text != RedactionRule.markBytes { findings.remove(content) }
+        if text != RedactionRule.markBytes { findings.remove(content) }
       } else if removed == nil {
-        if tokenizer.isUnicode {
-          findings.add(content, tokenizer.text, .json)
+        if isUnicode {
+          findings.add(content, text, .json)
         } else {
           findings.add(bytes, content, .json)
         }

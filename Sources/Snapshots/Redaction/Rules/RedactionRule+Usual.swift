@@ -40,4 +40,15 @@ extension RedactionRule {
   /// the check digit (Luhn) must be valid.
   public static let cardNumbers = RedactionRule(
     "card-numbers", [.text(.scan(PersonalDataScanner.cardNumbers))])
+
+  // MARK: - Not among the usual secrets
+
+  /// Phone numbers in international form, such as `+43 660 1234567`: `+` and 8 to 15 digits, which single spaces, hyphens,
+  /// dots or parentheses can separate. Not among the usual secrets.
+  public static let phoneNumbers = RedactionRule(
+    "phone-numbers", [.text(.scan(PersonalDataScanner.phoneNumbers))])
+
+  /// UUIDs such as `550e8400-e29b-41d4-a716-446655440000`. Not among the usual secrets, because they join data, and a
+  /// replay needs them.
+  public static let uuids = RedactionRule("uuids", [.text(.scan(PersonalDataScanner.uuids))])
 }

@@ -95,6 +95,17 @@ public struct RedactionRule: Sendable {
     return rule
   }
 
+  /// Whether the rule can be applied to its own result: an expression could find the marks, and code of the app anything.
+  package var isRepeatable: Bool {
+    steps.allSatisfy { step in
+      switch step {
+      case .names, .path: true
+      case .text(let rule): !rule.isExpression
+      case .data: false
+      }
+    }
+  }
+
   /// Whether the rule also applies to identifiers.
   var isAboutText: Bool { steps.contains { if case .text = $0 { true } else { false } } }
 

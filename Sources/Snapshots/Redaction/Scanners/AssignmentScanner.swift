@@ -67,7 +67,7 @@ struct AssignmentScanner {
       let isEscaped = start > 0 && text[start - 1] == UInt8(ascii: "\\")
       start += 1
       end = start
-      while end < text.count, text[end] != quote, !Characters.isLineEnd(text[end]) {
+      while end < text.count, text[end] != quote, !Extent.line.ends(at: text[end]) {
         if text[end] == UInt8(ascii: "\\") {
           if isEscaped, end + 1 < text.count, text[end + 1] == quote { break }
           end += end + 1 < text.count ? 2 : 1
@@ -87,11 +87,13 @@ struct AssignmentScanner {
     return start < end ? start..<end : nil
   }
 
-  /// The end of an object or array; that of the text if it is not complete.
+  /// The end of an object or array. If it is not complete, an object extends to the end of the text, as in JSON that was
+  /// cut off, and an array to the end of the line.
   private static func endOfContainer(_ text: [UInt8], _ start: Int) -> Int {
     var (index, depth, isQuoted) = (start, 0, false)
-    while index < text.count {
+    loop: while index < text.count {
       switch text[index] {
+      case 0: break loop
       case UInt8(ascii: "\\") where isQuoted: index += 1
       case UInt8(ascii: "\""): isQuoted.toggle()
       case UInt8(ascii: "{"), UInt8(ascii: "["): if !isQuoted { depth += 1 }
@@ -102,7 +104,9 @@ struct AssignmentScanner {
       }
       index += 1
     }
-    return text.count
+    let end = min(index, text.count)
+    guard text[start] == UInt8(ascii: "[") else { return end }
+    return text[start..<end].firstIndex(where: Extent.line.ends) ?? end
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -120,7 +124,7 @@ struct AssignmentScanner {
 
     func ends(at byte: UInt8) -> Bool {
       switch (self, byte) {
-      case (.line, _): byte == 0x0A || byte == 0x0D
+      case (.line, _): byte == 0x0A || byte == 0x0D || byte == 0
       case (_, 0...0x20), (_, UInt8(ascii: "&")), (_, UInt8(ascii: "<")), (_, UInt8(ascii: ">")),
         (_, UInt8(ascii: "\"")):
         true

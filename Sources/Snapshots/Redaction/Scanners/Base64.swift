@@ -43,13 +43,41 @@ enum Base64 {
     return Data(base64Encoded: Data(digits)).map { Array($0) }
   }
 
+  /// The values of the digits of both alphabets; 64 for other bytes.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 64, count: 256)
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    for (value, digit) in letters.enumerated() { values[Int(digit)] = UInt8(value) }
+    values[Int(UInt8(ascii: "-"))] = 62
+    values[Int(UInt8(ascii: "_"))] = 63
+    return values
+  }()
+
   /// Whether the first digits are those of text or of a known format, so that most words need not be decoded.
   static func isLikely(_ text: [UInt8], _ range: Range<Int>) -> Bool {
-    let digits = text[range.prefix(12)].prefix { isDigit($0) }
-    guard digits.count > 7, let start = decode(digits.prefix(digits.count / 4 * 4)) else { return false }
-    if Contents.isKnown(start) { return true }
+    let values = values
+    var (bits, count, number): (UInt32, Int, Int) = (0, 0, 0)
+    var start: UInt32 = 0
     var validation = UTF8Validation()
-    return start.allSatisfy { ($0 >= 0x20 && $0 != 0x7F || 0x09...0x0D ~= $0) && validation.take($0) }
+    var isText = true
+    for index in range.prefix(12) {
+      let value = values[Int(text[index])]
+      guard value < 64 else { break }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      guard count >= 8 else { continue }
+      count -= 8
+      let byte = UInt8(truncatingIfNeeded: bits >> UInt32(count))
+      if number < 3 { start = start << 8 | UInt32(byte) }
+      number += 1
+      let isControl = byte < 0x20 && !(0x09...0x0D ~= byte) || byte == 0x7F
+      if isControl || !validation.take(byte) {
+        isText = false
+        if number >= 3 { break }
+      }
+    }
+    guard number >= 6 || !isText && number >= 3 else { return false }
+    return isText || Contents.isKnown(start: start)
   }
 
   /// Encodes `bytes` in the alphabet and with the padding of `example`.

@@ -1,4 +1,4 @@
-/// Finds personal data by its form: e-mail addresses and numbers of payment cards.
+/// Finds personal data by its form: e-mail addresses, numbers of payment cards and phones, and UUIDs.
 enum PersonalDataScanner {
   // MARK: - Addresses
 
@@ -55,7 +55,7 @@ enum PersonalDataScanner {
       if group.digits < 13 {
         index = group.end
       } else if let end = endOfCard(text, index) {
-        found.append(index..<end)
+        if !isInUUID(text, index..<end) { found.append(index..<end) }
         index = end
       } else {
         index += 1
@@ -124,5 +124,67 @@ enum PersonalDataScanner {
       return sum + (double > 9 ? double - 9 : double)
     }
     return sum.isMultiple(of: 10)
+  }
+
+  // MARK: - Phones
+
+  /// Finds numbers in the form of E.164, which has at most 15 digits.
+  static func phoneNumbers(_ text: [UInt8]) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    var index = 0
+    while index < text.count {
+      guard text[index] == UInt8(ascii: "+"), index == 0 || !Characters.isAlphanumeric(text[index - 1]) else {
+        index += 1
+        continue
+      }
+      var (end, digits, last) = (index + 1, 0, index)
+      while end < text.count, digits <= 15, Characters.isDigit(text[end]) || separates(text, end) {
+        if Characters.isDigit(text[end]) { (digits, last) = (digits + 1, end) }
+        end += 1
+      }
+      if 8...15 ~= digits { found.append(index..<last + 1) }
+      index = max(index + 1, last + 1)
+    }
+    return found
+  }
+
+  /// Whether the byte at `index` is a single separator of digits.
+  private static func separates(_ text: [UInt8], _ index: Int) -> Bool {
+    " -.()".utf8.contains(text[index])
+      && (Characters.isDigit(text[index - 1]) || " ()".utf8.contains(text[index - 1]))
+  }
+
+  // MARK: - UUIDs
+
+  static func uuids(_ text: [UInt8]) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    var index = 0
+    while index + 36 <= text.count {
+      // The first hyphen decides whether it is worth a look.
+      if text[index + 8] == UInt8(ascii: "-"), isUUID(text, index) {
+        found.append(index..<index + 36)
+        index += 36
+      } else {
+        index += 1
+      }
+    }
+    return found
+  }
+
+  /// Whether digits that look like the number of a card belong to a UUID.
+  private static func isInUUID(_ text: [UInt8], _ digits: Range<Int>) -> Bool {
+    let first = max(0, digits.upperBound - 36)
+    return first <= digits.lowerBound
+      && (first...digits.lowerBound).contains { $0 + 36 <= text.count && isUUID(text, $0) }
+  }
+
+  private static func isUUID(_ text: [UInt8], _ start: Int) -> Bool {
+    if start > 0, Characters.isAlphanumeric(text[start - 1]) { return false }
+    for offset in 0..<36 {
+      let isHyphen = [8, 13, 18, 23].contains(offset)
+      let byte = text[start + offset]
+      guard isHyphen ? byte == UInt8(ascii: "-") : Hexadecimal.value(byte) != nil else { return false }
+    }
+    return start + 36 == text.count || !Characters.isAlphanumeric(text[start + 36])
   }
 }

@@ -104,7 +104,11 @@ enum PrivateKeyBlocks {
       // Without an end, everything that can belong to the key is removed.
       let stop = nextDashes(text, from: start).flatMap { has(end, text, $0) ? $0 : nil }
       var last = start
-      while last < min(stop ?? text.count, start + limit), stop != nil || isContent(text[last]) { last += 1 }
+      while last < min(stop ?? text.count, start + limit), text[last] != 0,
+        stop != nil || isContent(text[last])
+      {
+        last += 1
+      }
       if last > start { found.append(start..<last) }
       index = max(index, last)
     }

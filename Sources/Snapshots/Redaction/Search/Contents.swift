@@ -25,9 +25,10 @@ enum Contents {
   private static let gzip: [UInt8] = [0x1F, 0x8B, 0x08]
   private static let propertyListMark = Array("bplist00".utf8)
 
-  /// Whether the bytes begin like a format that can be searched, apart from text.
-  static func isKnown(_ bytes: [UInt8]) -> Bool {
-    bytes.starts(with: propertyListMark) || bytes.starts(with: gzip) || isZlib(bytes)
+  /// Whether data with these first three bytes may be of a format that can be searched, apart from text.
+  static func isKnown(start: UInt32) -> Bool {
+    // `bpl` is text too.
+    start == 0x1F8B08 || start >> 16 == 0x78 && (start >> 8).isMultiple(of: 31)
   }
 
   private static func isZlib(_ bytes: [UInt8]) -> Bool {

@@ -11,7 +11,11 @@ struct Findings {
     var placeholder: StaticString?
   }
 
-  /// The decoded texts of all values, each followed by a line end, so that a rule searches all of them at once.
+  /// What follows the text of each value: a byte that ends everything that a scanner looks for, and a line end for regular
+  /// expressions.
+  private static let separator: [UInt8] = [0, 0x0A]
+
+  /// The decoded texts of all values, so that a rule searches all of them at once.
   private(set) var texts: [UInt8] = []
   private(set) var values: [Value] = []
   var edits: [Edit] = []
@@ -37,7 +41,7 @@ struct Findings {
   ) {
     values.append(
       Value(range: range, text: start..<texts.count, escaping: escaping, placeholder: placeholder))
-    texts.append(UInt8(ascii: "\n"))
+    texts += Self.separator
   }
 
   /// Removes the value at `range`.
