@@ -15,8 +15,8 @@ public import Foundation
 ///       "unknownBinaries": "drop"
 ///     }
 ///
-/// The presets are `usualSecrets`, `authorization`, `cookies`, `tokens`, `e-mail` and `card-numbers`. `unknownBinaries` is
-/// `drop` (default) or `keep`.
+/// The presets are `usualSecrets`, `authorization`, `cookies`, `tokens`, `e-mail`, `card-numbers`, `phone-numbers` and
+/// `uuids`. `unknownBinaries` is `drop` (default) or `keep`.
 public struct RedactionRules: Sendable {
   /// The maximum size of a file in bytes.
   public static let sizeLimit = 1 << 20
@@ -92,6 +92,7 @@ extension RedactionRules {
   private static let presets: [(name: String, rules: [RedactionRule])] = [
     ("usualSecrets", .usualSecrets), ("authorization", [.authorization]), ("cookies", [.cookies]),
     ("tokens", [.tokens]), ("e-mail", [.emailAddresses]), ("card-numbers", [.cardNumbers]),
+    ("phone-numbers", [.phoneNumbers]), ("uuids", [.uuids]),
   ]
 
   /// A preset, or a rule of the user.
