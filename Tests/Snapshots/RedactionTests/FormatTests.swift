@@ -53,6 +53,11 @@ struct FormatTests {
       "-----BEGIN EC PRIVATE KEY-----[redacted]-----END EC PRIVATE KEY-----\nx"
     ),
     ("data: {\"a\":1,\ndata: \"pin\":5}\n\n", "data: {\"a\":1,\ndata: \"pin\":0}\n\n"),
+    (#"token: Optional("a b") x"#, "token: [redacted] x"),
+    ("{'pin': b'1 2', 'a': 3}", "{'pin': [redacted]', 'a': 3}"),
+    (#"token: Token(value: "a b", id: 1), x"#, "token: [redacted], x"),
+    ("Cookie = (\n \"a=b\"\n);", "Cookie = [redacted];"),
+    (#""password" => "a b", x"#, #""password" => "[redacted]", x"#), ("pin := 1, x", "pin := [redacted], x"),
     ("x eyJ0b2tlbiI6ImFiYyJ9 y", "x eyJ0b2tlbiI6IltyZWRhY3RlZF0ifQ== y"),
   ])
   func `secrets are removed from text, and from documents inside it`(before: String, after: String) throws {
