@@ -58,6 +58,7 @@ struct FormatTests {
     (#"token: Token(value: "a b", id: 1), x"#, "token: [redacted], x"),
     ("Cookie = (\n \"a=b\"\n);", "Cookie = [redacted];"),
     (#""password" => "a b", x"#, #""password" => "[redacted]", x"#), ("pin := 1, x", "pin := [redacted], x"),
+    ("a=1&p=%7B%22pin%22%3A+%22x+y%22%7D", "a=1&p=%7B%22pin%22%3A+%22[redacted]%22%7D"),
     ("x eyJ0b2tlbiI6ImFiYyJ9 y", "x eyJ0b2tlbiI6IltyZWRhY3RlZF0ifQ== y"),
   ])
   func `secrets are removed from text, and from documents inside it`(before: String, after: String) throws {
