@@ -53,6 +53,12 @@ struct FormatTests {
       "-----BEGIN EC PRIVATE KEY-----[redacted]-----END EC PRIVATE KEY-----\nx"
     ),
     ("data: {\"a\":1,\ndata: \"pin\":5}\n\n", "data: {\"a\":1,\ndata: \"pin\":0}\n\n"),
+    (#"token: Optional("a b") x"#, "token: [redacted] x"),
+    ("{'pin': b'1 2', 'a': 3}", "{'pin': [redacted]', 'a': 3}"),
+    (#"token: Token(value: "a b", id: 1), x"#, "token: [redacted], x"),
+    ("Cookie = (\n \"a=b\"\n);", "Cookie = [redacted];"),
+    (#""password" => "a b", x"#, #""password" => "[redacted]", x"#), ("pin := 1, x", "pin := [redacted], x"),
+    ("a=1&p=%7B%22pin%22%3A+%22x+y%22%7D", "a=1&p=%7B%22pin%22%3A+%22[redacted]%22%7D"),
     ("x eyJ0b2tlbiI6ImFiYyJ9 y", "x eyJ0b2tlbiI6IltyZWRhY3RlZF0ifQ== y"),
   ])
   func `secrets are removed from text, and from documents inside it`(before: String, after: String) throws {

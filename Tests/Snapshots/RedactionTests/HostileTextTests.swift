@@ -10,7 +10,8 @@ struct HostileTextTests {
   @Test(arguments: [
     "a", "QUJD", "[", "[[]", "{\"", "{\"a\":", "{\\\"", "<a ", "<a \"", "<a '", "<a>", "<!--", "<![CDATA[",
     "<?", "&amp;", "&#",
-    "%25", "%", "token=", "token=\"", "token:{", "a:", "a@b.c", "4", "4111 ", "-----BEGIN ", "-----",
+    "%25", "%", "token=", "token=\"", "token:{", "token:[\n", "token:(\n", "a:", "a@b.c", "4", "4111 ",
+    "-----BEGIN ", "-----",
     "-----BEGIN PRIVATE KEY-----", "data: {\"a\":\n", "data:\n", "bearer ", "basic QTpi ", "eyJ.",
     "https://a:b@", "://",
     "/QUJDREVGR0hJSktM", "ghp_", "--b\r\n", "{\"pin\":1}\n", "<key>pin</key>", "\\", "\"", "\n", "?pin=",

@@ -111,7 +111,11 @@ struct TextFormat {
     guard Hexadecimal.byte(afterPercent: text, index, text.count) != nil else { return nil }
     var end = index
     while end < text.count, !Self.endsWord(text[end]) { end += 1 }
-    try nest(word..<end, .percent)
+    // In a form, `+` is a space. Elsewhere it can be a digit of base64.
+    var start: [UInt8] = []
+    Escaping.percent.decode(text, word..<min(end, word + 3), into: &start)
+    let isDocument = start.first.map { "{[<\"".utf8.contains($0) } ?? false
+    try nest(word..<end, isDocument ? .form : .percent)
     return end
   }
 

@@ -3,6 +3,8 @@
 struct AssignmentScanner {
   /// The maximum length of a name. It keeps the cost of a long text without separators linear.
   static let nameLimit = 96
+  /// The maximum length of a list after one that was not complete.
+  private static let containerLimit = 1 << 10
 
   let verdict: (ArraySlice<UInt8>) -> Judge.Verdict
 
@@ -10,6 +12,7 @@ struct AssignmentScanner {
     var found: [Range<Int>] = []
     // A form has no spaces; its first item follows no separator.
     var isForm: Bool?
+    var isLimited = false
     var index = 0
     while index < text.count {
       let byte = text[index]
@@ -31,7 +34,7 @@ struct AssignmentScanner {
         isQuery = known
       }
       let extent: Extent = isQuery ? .item : verdict.isWholeLine ? .line : .word
-      if let value = value(after: separator, in: text, extent) {
+      if let value = value(after: separator, in: text, extent, &isLimited) {
         found.append(value)
         index = max(index, value.upperBound)
       }
@@ -56,56 +59,95 @@ struct AssignmentScanner {
     return start < end ? start..<end : nil
   }
 
-  private func value(after separator: Int, in text: [UInt8], _ extent: Extent) -> Range<Int>? {
+  private func value(
+    after separator: Int, in text: [UInt8], _ extent: Extent, _ isLimited: inout Bool
+  ) -> Range<Int>? {
     var start = separator + 1
-    while start < text.count, Self.isBlank(text[start]) || text[start] == UInt8(ascii: "\\") { start += 1 }
+    // After the operator, as in `:=` and `=>`.
+    while start < text.count, Self.isBlank(text[start]) || Self.isOperator(text, start) { start += 1 }
     guard start < text.count else { return nil }
     var end = start
     if Characters.isQuote(text[start]) {
-      let quote = text[start]
-      // In quoted JSON, the quotes are escaped too: `\"name\":\"value\"`.
-      let isEscaped = start > 0 && text[start - 1] == UInt8(ascii: "\\")
       start += 1
-      end = start
-      while end < text.count, text[end] != quote, !Extent.line.ends(at: text[end]) {
-        if text[end] == UInt8(ascii: "\\") {
-          if isEscaped, end + 1 < text.count, text[end + 1] == quote { break }
-          end += end + 1 < text.count ? 2 : 1
-        } else {
-          end += 1
-        }
-      }
-      end = min(end, text.count)
+      end = Self.endOfQuoted(text, start)
     } else if text[start...].starts(with: RedactionRule.mark.utf8) {
       // Another rule has already redacted the value.
       return nil
-    } else if text[start] == UInt8(ascii: "{") || text[start] == UInt8(ascii: "[") {
-      end = Self.endOfContainer(text, start)
+    } else if "{[(".utf8.contains(text[start]) {
+      end = Self.endOfContainer(text, start, &isLimited)
+    } else if let open = Self.startOfContents(text, start), extent == .word {
+      end =
+        text[open] == UInt8(ascii: "(")
+        ? Self.endOfContainer(text, open, &isLimited) : Self.endOfQuoted(text, open + 1)
     } else {
       while end < text.count, !extent.ends(at: text[end]) { end += 1 }
     }
     return start < end ? start..<end : nil
   }
 
-  /// The end of an object or array. If it is not complete, an object extends to the end of the text, as in JSON that was
-  /// cut off, and an array to the end of the line.
-  private static func endOfContainer(_ text: [UInt8], _ start: Int) -> Int {
+  private static func isOperator(_ text: [UInt8], _ index: Int) -> Bool {
+    switch text[index] {
+    case UInt8(ascii: "\\"), UInt8(ascii: "="), UInt8(ascii: ":"): true
+    case UInt8(ascii: ">"): text[index - 1] == UInt8(ascii: "=")
+    default: false
+    }
+  }
+
+  /// The end of the contents that begin after a quote.
+  private static func endOfQuoted(_ text: [UInt8], _ start: Int) -> Int {
+    let quote = text[start - 1]
+    // In quoted JSON, the quotes are escaped too: `\"name\":\"value\"`.
+    let isEscaped = start > 1 && text[start - 2] == UInt8(ascii: "\\")
+    var end = start
+    while end < text.count, text[end] != quote, !Extent.line.ends(at: text[end]) {
+      if text[end] == UInt8(ascii: "\\") {
+        if isEscaped, end + 1 < text.count, text[end + 1] == quote { break }
+        end += end + 1 < text.count ? 2 : 1
+      } else {
+        end += 1
+      }
+    }
+    return min(end, text.count)
+  }
+
+  /// If the value is written as in code, such as `Optional("…")` or `b'…'`, the index of the parenthesis or the quote.
+  private static func startOfContents(_ text: [UInt8], _ start: Int) -> Int? {
+    var index = start
+    while index < text.count, index - start < nameLimit,
+      Characters.isAlphanumeric(text[index]) || text[index] == UInt8(ascii: ".")
+    {
+      index += 1
+    }
+    guard index < text.count else { return nil }
+    if text[index] == UInt8(ascii: "("), index > start { return index }
+    let isPrefixed = index == start + 1 && "bBuUrR".utf8.contains(text[start])
+    return isPrefixed && Characters.isQuote(text[index]) ? index : nil
+  }
+
+  /// The end of what begins with a bracket. If it is not complete, an object extends to the end of the text, as in JSON
+  /// that was cut off, and anything else to the end of the line.
+  ///
+  /// After one that is not complete, others are read only up to a limit, so that the cost is linear.
+  private static func endOfContainer(_ text: [UInt8], _ start: Int, _ isLimited: inout Bool) -> Int {
     var (index, depth, isQuoted) = (start, 0, false)
-    loop: while index < text.count {
+    let isObject = text[start] == UInt8(ascii: "{")
+    let limit = isLimited && !isObject ? min(text.count, start + containerLimit) : text.count
+    loop: while index < limit {
       switch text[index] {
       case 0: break loop
       case UInt8(ascii: "\\") where isQuoted: index += 1
       case UInt8(ascii: "\""): isQuoted.toggle()
-      case UInt8(ascii: "{"), UInt8(ascii: "["): if !isQuoted { depth += 1 }
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): if !isQuoted { depth += 1 }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"):
         if !isQuoted { depth -= 1 }
         if depth == 0 { return index + 1 }
       default: break
       }
       index += 1
     }
+    isLimited = true
     let end = min(index, text.count)
-    guard text[start] == UInt8(ascii: "[") else { return end }
+    guard !isObject else { return end }
     return text[start..<end].firstIndex(where: Extent.line.ends) ?? end
   }
 
