@@ -77,7 +77,7 @@ public struct RedactionRule: Sendable {
   }
 
   /// Replaces the data by the result of `body`, which receives the data and its identifier. If `body` throws, nothing
-  /// is stored. Usually limited by ``only(_:)``.
+  /// is stored. Usually limited by ``only(_:)-(String...)``.
   public static func custom(
     named name: String, _ body: @escaping @Sendable (Data, String) throws -> Data
   ) -> RedactionRule {
