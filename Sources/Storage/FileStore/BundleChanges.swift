@@ -93,11 +93,14 @@ final class BundleChanges: Sendable {
   }
 
   /// Takes a bundle out of use by renaming its file. The name alone marks it as set aside, so this is one atomic step.
-  func setAside(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
+  /// - Parameter isLost: whether it was out of use because its file was gone. If it has one now, it was repaired, and stays
+  ///   in use.
+  func setAside(_ id: SnapshotID, isLost: Bool = false) async throws(StoreError) -> SnapshotRecord {
     let (bundle, damaged) = (layout.path(.bundle, of: id), layout.path(.damaged, of: id))
     return try await committer.perform(in: layout.folder(of: id)) { [self] () throws(StoreError) in
       let record = try layout.storedRecord(id)
-      guard try !layout.isOutOfUse(id) else { return Committer.Change(outcome: try layout.asServed(record)) }
+      let isOutOfUse = try layout.isOutOfUse(id)
+      guard !isOutOfUse, !isLost else { return Committer.Change(outcome: try layout.asServed(record)) }
       do throws(SystemError) {
         try faults.before(.setAside)
         try Folder.publish(bundle, as: damaged)

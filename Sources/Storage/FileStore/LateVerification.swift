@@ -14,6 +14,14 @@ final class LateVerification: Sendable {
     var isComplete = false
   }
 
+  /// The result of a check.
+  private struct Verdict {
+    /// The record with the result.
+    var record: SnapshotRecord
+    /// Whether there was no file to check.
+    var isLoss = false
+  }
+
   private let folder: StorageFolder
   private let committer: Committer
   private let changes: BundleChanges
@@ -23,10 +31,9 @@ final class LateVerification: Sendable {
   let queue = BackgroundQueue()
   private let checks: CheckQueue
   /// Results that are held back, to be recorded together with those of further bundles.
-  private let held = Lock<[SnapshotRecord]>([])
-  /// Records of bundles whose checksums were verified, with the results. Each group is recorded together.
-  private let verdicts:
-    (stream: AsyncStream<[SnapshotRecord]>, continuation: AsyncStream<[SnapshotRecord]>.Continuation)
+  private let held = Lock<[Verdict]>([])
+  /// The results to be recorded. Each group is recorded together.
+  private let verdicts: (stream: AsyncStream<[Verdict]>, continuation: AsyncStream<[Verdict]>.Continuation)
   private let settling = Lock<Task<Void, Never>?>(nil)
   private let unverified = Lock(Unverified())
   private let resumptionHasFailed = Lock(false)
@@ -84,7 +91,11 @@ final class LateVerification: Sendable {
     queue.async { [weak self, storage = folder] in
       do {
         for id in try storage.layout.published(in: storage.layout.folder(of: shard)) {
-          if storage.isKnownLoss(id) { self?.settleDamage(of: id) } else { self?.beginCheck(of: id) }
+          if storage.isKnownLoss(id) {
+            self?.settleDamage(of: id, isLoss: true)
+          } else {
+            self?.beginCheck(of: id)
+          }
         }
       } catch {
         self?.resumptionHasFailed.set(true)
@@ -110,7 +121,7 @@ final class LateVerification: Sendable {
       for await group in verdicts {
         // All at once, because changes that wait at the same time share a flush of the disk.
         await withTaskGroup(of: Void.self) { tasks in
-          for record in group { tasks.addTask { await self?.settle(record) } }
+          for verdict in group { tasks.addTask { await self?.settle(verdict) } }
         }
       }
     }
@@ -149,7 +160,7 @@ final class LateVerification: Sendable {
         folder.logger.error("A bundle is damaged", metadata: ["id": "\(record.id)", "reason": "\(error)"])
         record.verified = .damaged
       }
-      held.withLock { $0.append(record) }
+      held.withLock { $0.append(Verdict(record: record)) }
     } catch {
       report(error, of: record.id)
     }
@@ -159,8 +170,10 @@ final class LateVerification: Sendable {
   /// recorded together share their flushes. A damaged bundle does not wait.
   private func releaseVerdicts() {
     let isIdle = checks.waiting == 0
-    let released: [SnapshotRecord] = held.withLock { held in
-      guard isIdle || held.count >= Self.recordedAtOnce || held.contains(where: { $0.verified == .damaged })
+    let released: [Verdict] = held.withLock { held in
+      guard
+        isIdle || held.count >= Self.recordedAtOnce
+          || held.contains(where: { $0.record.verified == .damaged })
       else { return [] }
       defer { held = [] }
       return held
@@ -169,16 +182,17 @@ final class LateVerification: Sendable {
   }
 
   /// Records a result. From here on, a damaged bundle is not served.
-  private func settle(_ verdict: SnapshotRecord) async {
+  private func settle(_ verdict: Verdict) async {
+    let (id, verified) = (verdict.record.id, verdict.record.verified)
     do throws(StoreError) {
       let record =
-        verdict.verified == .damaged
-        ? try await changes.setAside(verdict.id)
-        : try await changes.change(RecordChange(verified: verdict.verified), of: verdict.id)
-      noteVerified(verdict.id)
+        verified == .damaged
+        ? try await changes.setAside(id, isLost: verdict.isLoss)
+        : try await changes.change(RecordChange(verified: verified), of: id)
+      noteVerified(id)
       await onVerification(record)
     } catch {
-      report(error, of: verdict.id)
+      report(error, of: id)
     }
   }
 
@@ -192,18 +206,18 @@ final class LateVerification: Sendable {
         let size = try folder.layout.storedRecord(id).size
         guard folder.noteLoss(of: id, counted: size) else { return }
       }
-      settleDamage(of: id)
+      settleDamage(of: id, isLoss: folder.isKnownLoss(id))
     } catch {
       report(error, of: id)
     }
   }
 
   /// Has a bundle recorded as damaged. Blocks.
-  private func settleDamage(of id: SnapshotID) {
+  private func settleDamage(of id: SnapshotID, isLoss: Bool) {
     do throws(StoreError) {
       var record = try folder.layout.storedRecord(id)
       record.verified = .damaged
-      verdicts.continuation.yield([record])
+      verdicts.continuation.yield([Verdict(record: record, isLoss: isLoss)])
     } catch {
       report(error, of: id)
     }

@@ -67,6 +67,30 @@ import Testing
     #expect(next.seal != nil && next.usage.bundles == 3)
   }
 
+  @Test func `bytes that repair it stay in use, although its loss is recorded later`() async throws {
+    try await fill()
+    for sample in samples.prefix(2) { try Folder.remove(storage.file(sample.id, "zip")) }
+    let (records, heard) = AsyncStream<SnapshotRecord>.makeStream()
+    let isRepaired = Signal()
+    let store = try await storage.open({ configuration in
+      configuration.onVerification = { record in
+        heard.yield(record)
+        // The loss of the other one is recorded after this.
+        await isRepaired.wait()
+      }
+    })
+    var losses = records.makeAsyncIterator()
+    let first = try #require(await losses.next())
+    #expect(first.verified == .damaged)
+    let other = try #require(samples.prefix(2).first { $0.id != first.id })
+    #expect(try await store.upload(other, expected: true).record.verified == .intact)
+    isRepaired.fire()
+    #expect(await losses.next()?.verified == .intact)
+    #expect(try await store.open(other.id).contents == other.bytes)
+    #expect(store.usage.lost == 1)
+    await store.close()
+  }
+
   @Test func `a scrub finds it, also if the catalogue and the note of the clean stop know nothing`()
     async throws
   {
