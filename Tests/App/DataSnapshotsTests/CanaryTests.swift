@@ -19,6 +19,19 @@ struct CanaryTests {
     app.configuration.limits.recordings = 10_000
   }
 
+  /// Searches every file of the storage folder and of the bundle `zip`.
+  private func expectNone(in zip: URL) throws {
+    let unpacked = app.temporary.file("unpacked")
+    _ = try SnapshotBundle.unpack(zip: zip, into: unpacked)
+    for folder in [app.storage, unpacked] {
+      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+        let file = folder.appending(path: path)
+        guard Folder.isRegularFile(file.path) else { continue }
+        #expect(!Canaries.reveals(try Data(contentsOf: file), "Canary"), "\(path)")
+      }
+    }
+  }
+
   @Test func `no planted secret reaches the disk or a bundle, and each document remains valid`() async throws
   {
     let planted = Canaries.all()
@@ -33,15 +46,7 @@ struct CanaryTests {
     let packed = try await mode.makeSnapshot(to: zip)
     #expect(packed.manifest.recordings.count == planted.count)
     #expect(app.events.all.isEmpty)
-    let unpacked = app.temporary.file("unpacked")
-    _ = try SnapshotBundle.unpack(zip: zip, into: unpacked)
-    for folder in [app.storage, unpacked] {
-      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
-        let file = folder.appending(path: path)
-        guard Folder.isRegularFile(file.path) else { continue }
-        #expect(!Canaries.reveals(try Data(contentsOf: file), "Canary"), "\(path)")
-      }
-    }
+    try expectNone(in: zip)
     for (number, document) in planted.enumerated() {
       let file = app.storage.appending(path: "recordings/\(RecordingName("documents/\(number)"))")
       #expect(Self.isValid(try Data(contentsOf: file), document.format), "\(document.place)")
@@ -74,15 +79,7 @@ struct CanaryTests {
     let zip = app.temporary.file("a.zip")
     let packed = try await mode.makeSnapshot(to: zip)
     #expect(packed.manifest.recordings.count == planted.count)
-    let unpacked = app.temporary.file("unpacked")
-    _ = try SnapshotBundle.unpack(zip: zip, into: unpacked)
-    for folder in [app.storage, unpacked] {
-      for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
-        let file = folder.appending(path: path)
-        guard Folder.isRegularFile(file.path) else { continue }
-        #expect(!Canaries.reveals(try Data(contentsOf: file), "Canary"), "\(path)")
-      }
-    }
+    try expectNone(in: zip)
   }
 
   @Test func `no planted secret in a binary property list reaches the disk`() async throws {

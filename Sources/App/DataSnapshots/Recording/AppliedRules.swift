@@ -52,8 +52,8 @@ final class AppliedRules: Sendable {
 
   // MARK: - New rules
 
-  /// Applies rules that are new since the last launch, or that find more than then, to the files in all `folders`. Removes recordings and attachments
-  /// to which a rule can't be applied.
+  /// Applies rules that are new since the last launch, or that find more than then, to the files in all `folders`. Removes
+  /// recordings and attachments to which a rule can't be applied.
   /// - Returns: whether files may have changed.
   func applyNew(to folders: [Storage]) throws -> Bool {
     let configured = redactor.rules.map(\.name)

@@ -13,25 +13,16 @@ struct BackgroundPieces: Transport {
   let background: any BackgroundTransport
   let direct: any Transport
   let id: SnapshotID
-  /// The path of the file with the bytes of a piece.
-  let file: String
+  /// The folder that contains the file with the bytes of a piece.
+  let folder: QueueFolder
+  /// The queue on which the file is written.
+  let disk: DispatchQueue
   /// The piece of an earlier process.
   let former: BackgroundPiece?
   /// Called when the system has a piece.
   let started: @Sendable (BackgroundPiece) -> Void
-  private let disk = DispatchQueue(label: "snapshot.pieces", qos: .utility)
 
-  init(
-    of id: SnapshotID, in file: String, _ background: any BackgroundTransport, direct: any Transport,
-    former: BackgroundPiece?, started: @escaping @Sendable (BackgroundPiece) -> Void
-  ) {
-    self.background = background
-    self.direct = direct
-    self.id = id
-    self.file = file
-    self.former = former
-    self.started = started
-  }
+  private var file: String { folder.piece(of: id) }
 
   func send(
     _ request: HTTPRequest, body: TransportBody, destination: TransportDestination,
@@ -68,8 +59,7 @@ struct BackgroundPieces: Transport {
     started(piece)
     let outcome = await background.outcome(of: piece.description, progress: progress)
     guard !Task.isCancelled else { throw .cancelled }
-    // A file that can't be removed now is replaced by that of the next piece.
-    await disk.perform { [file] in do { try Folder.removeIfPresent(file) } catch {} }
+    await disk.perform { [folder, file] in folder.discard(file) }
     return try outcome?.get()
   }
 
@@ -79,7 +69,9 @@ struct BackgroundPieces: Transport {
       try Folder.removeIfPresent(file)
       let source = try File(bundle)
       if try range == 0..<source.size {
-        do throws(SystemError) { return try Folder.link(bundle, as: file) } catch {}
+        do throws(SystemError) { return try Folder.link(bundle, as: file) } catch {
+          // Not every file system has second names. A full disk also refuses the copy.
+        }
       }
       let copy = try File(file, .create(mode: 0o600))
       var offset = range.lowerBound

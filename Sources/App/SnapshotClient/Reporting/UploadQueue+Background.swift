@@ -25,7 +25,9 @@ extension UploadQueue {
         await rest()
       }
       group.addTask { [sleep = configuration.environment.sleep] in
-        do { try await sleep(.seconds(Self.longestWakeUp)) } catch {}
+        do { try await sleep(.seconds(Self.longestWakeUp)) } catch {
+          // Everything is stored already.
+        }
       }
       await group.next()
       group.cancelAll()
@@ -55,7 +57,7 @@ extension UploadQueue {
   ) -> (client: SnapshotAPIClient, former: BackgroundPiece?) {
     let former = change { $0.pieces[item.id] }
     let pieces = BackgroundPieces(
-      of: item.id, in: folder.piece(of: item.id), background.transport, direct: client.transport,
+      background: background.transport, direct: client.transport, id: item.id, folder: folder, disk: disk,
       former: former,
       started: { [weak self] piece in
         self?.change { $0.pieces[item.id] = piece }

@@ -118,7 +118,7 @@ enum CredentialScanner {
         }
         end += 1
       }
-      if let at, hasPassword, at > index, text[index..<at] != Array(RedactionRule.mark.utf8)[...] {
+      if let at, hasPassword, at > index, text[index..<at] != RedactionRule.markBytes[...] {
         found.append(index..<at)
       }
       index = max(end, index + 1)

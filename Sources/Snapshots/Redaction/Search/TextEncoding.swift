@@ -71,7 +71,7 @@ struct TextEncoding {
 
   /// The replacement for the removed characters.
   func mark(for removed: ArraySlice<UInt8>) -> [UInt8] {
-    guard case .latin1(isBinary: true) = encoding else { return Array(RedactionRule.mark.utf8) }
+    guard case .latin1(isBinary: true) = encoding else { return RedactionRule.markBytes }
     // Offsets matter in binary formats, so the length is kept. Each character counts by its first byte.
     return Array(repeating: UInt8(ascii: "*"), count: removed.count { $0 & 0xC0 != 0x80 })
   }
