@@ -45,7 +45,7 @@ let snapshots = group(
   [
     .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .cryptoOfApps]),
     .target(name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "ZipArchive"]),
-    .target(name: "Redaction", dependencies: ["JSONText", "ZipArchive"]),
+    .target(name: "Redaction", dependencies: ["JSONText", "ZipArchive", .cryptoOfApps]),
     .target(name: "SnapshotViewer", dependencies: ["JSONText", "SystemIO", "ZipArchive"]),
   ])
 
@@ -216,6 +216,7 @@ let support: [Target] = [
       .target(
         name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
     ], path: "Tests/S3Testing", exclude: ["start-ceph", "start-moto"]),
+  .target(name: "RedactionTesting", path: "Tests/RedactionTesting"),
   .target(
     name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "TestSupport"],
     path: "Tests/PostgreSQLTesting", exclude: ["start-postgresql"]),
@@ -242,7 +243,7 @@ let tests = [
       .testTarget(
         name: "SnapshotFormatTests",
         dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
-      .testTarget(name: "RedactionTests", dependencies: ["Redaction"]),
+      .testTarget(name: "RedactionTests", dependencies: ["Redaction", "ZipArchive"]),
       .testTarget(
         name: "SnapshotDiffTests",
         dependencies: ["SnapshotDiff", "SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
@@ -266,7 +267,10 @@ let tests = [
     [
       .testTarget(
         name: "DataSnapshotsTests",
-        dependencies: ["DataSnapshots", "Repositories", "SnapshotFormat", "SystemIO", "TestSupport"]),
+        dependencies: [
+          "DataSnapshots", "Redaction", "Repositories", "SnapshotFormat", "ZipArchive", "SystemIO",
+          "RedactionTesting", "TestSupport",
+        ]),
       .testTarget(name: "RepositoriesTests", dependencies: ["Repositories", "SystemIO", "TestSupport"]),
       .testTarget(
         name: "SnapshotClientTests",
@@ -342,8 +346,8 @@ let tests = [
         name: "EndToEndTests",
         dependencies: [
           "snapshot", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore",
-          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO", "TestSupport",
-          .crypto, .logging, .yams,
+          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO",
+          "RedactionTesting", "TestSupport", .crypto, .logging, .yams,
         ])
     ]),
   // Compiles on Linux what only Apple's platforms compile.

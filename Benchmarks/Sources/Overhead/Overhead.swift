@@ -20,6 +20,7 @@ struct Overhead {
     var verdict = Verdict()
     try disabled(folder.appending(path: "disabled"), &verdict)
     try recording(folder.appending(path: "recording"), &verdict)
+    redacting(folder.appending(path: "redacting"), &verdict)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     exit(verdict.isGood ? 0 : 1)
   }
@@ -120,6 +121,47 @@ struct Overhead {
       return "\(files.count) files with \(bytes) bytes, where \(calls) with \(calls * size) were passed"
     }
     return nil
+  }
+
+  // MARK: - Redacting
+
+  /// Compares how long JSON takes until it is in its file, with and without rules.
+  private static func redacting(_ folder: URL, _ verdict: inout Verdict) {
+    let data = feed()
+    var configuration = SnapshotMode.Configuration()
+    let plain = SnapshotMode(folder: folder.appending(path: "plain"), configuration: configuration)
+    configuration.redaction = .usualSecrets
+    let redacting = SnapshotMode(folder: folder.appending(path: "rules"), configuration: configuration)
+    var times: [[Double]] = [[], []]
+    for round in 0..<200 {
+      // A B A B, so that both run under the same conditions.
+      for (kind, mode) in [plain, redacting].enumerated() {
+        mode.state = .recording
+        times[kind].append(
+          nanoseconds(1) {
+            consume(mode.process(data: data, uniqueIdentifier: "news/\(round % 20)"))
+            mode.flushSynchronously()
+          })
+      }
+    }
+    let ratio = times[1].median / times[0].median
+    print(
+      "recording \(data.count) bytes of JSON: \((times[0].median / 1000).short) µs without rules, "
+        + "\((times[1].median / 1000).short) µs with usualSecrets")
+    verdict.check("recording JSON with usualSecrets, of the time without rules", ratio, under: 2.5)
+  }
+
+  /// A feed of some 100 KB with a few secrets.
+  private static func feed() -> Data {
+    let articles = (0..<330).map { number in
+      """
+      {"id":\(number),"title":"Article \(number) of the feed","url":"https://example.com/articles/\(number)?from=feed",\
+      "published":"2026-03-01T12:00:00Z","author":{"name":"Anna Berger","profile":"/people/\(number % 7)"},\
+      "tags":["news","weather"],"score":\(number).25,"text":"Some words of the article, which go on for a while."}
+      """
+    }
+    let session = #"{"user":"anna","access_token":"0123456789abcdef","expires":3600}"#
+    return Data(#"{"session":\#(session),"articles":[\#(articles.joined(separator: ","))]}"#.utf8)
   }
 
   // MARK: - Measuring

@@ -21,6 +21,9 @@ extension SnapshotMode {
     /// What happens to binary data of unknown formats if there are rules, because names can't be found in it. Pictures,
     /// sound, video and fonts are always kept.
     public var unknownBinaries = UnknownBinaries.drop
+    /// Whether ``redaction`` also applies to the notes and fields of bug reports. Turn it off if the rules change what
+    /// users write on purpose.
+    public var redactsReports = true
     /// How much data is kept.
     public var limits = Limits()
     /// The maximum number of bytes waiting to be written. If the disk is too slow, further data is dropped and an event

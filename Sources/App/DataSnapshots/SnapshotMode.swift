@@ -64,7 +64,9 @@ public final class SnapshotMode: Sendable {
       claim = FolderClaim(storage)
     case .perProcess: (storage, claim) = FolderClaim.takeOwn(in: folder.path)
     }
-    redactor = Redactor(rules: configuration.redaction, unknownBinaries: configuration.unknownBinaries)
+    redactor = Redactor(
+      rules: configuration.redaction, unknownBinaries: configuration.unknownBinaries,
+      placeholders: .distinct())
     let policies = Policies(configuration)
     recorder = Recorder(storage, configuration, policies, redactor, claim)
     replayer = Replayer(recorder, configuration, policies, redactor)
@@ -294,7 +296,7 @@ public final class SnapshotMode: Sendable {
   ///   - fields: further descriptions by name: at most 32, names of at most 128 bytes, values of at most 16 KiB.
   ///   - zip: the location of the bundle. An existing file is replaced.
   ///
-  /// Note and fields are stored in the manifest unchanged: redaction rules do not apply to them.
+  /// Redaction rules apply to note and fields too, unless ``Configuration/redactsReports`` is `false`.
   public func makeSnapshot(
     of run: Run = .current, report: ReportID? = nil, note: String? = nil, fields: [String: String] = [:],
     to zip: URL
@@ -316,9 +318,10 @@ public final class SnapshotMode: Sendable {
     _ fields: [String: String], to zip: URL
   ) async throws(BundleError) -> SnapshotBundle.Packed {
     try owning(BundleError.system)
-    let unfilled = Manifest(
+    var unfilled = Manifest(
       id: id, createdAt: configuration.clock(), application: configuration.application,
       device: configuration.device, report: report, modules: redactedModules, note: note, fields: fields)
+    if configuration.redactsReports { redactor.redactWords(of: &unfilled) }
     return try await worker.makeSnapshot(choice, unfilled, to: zip)
   }
 

@@ -1,5 +1,20 @@
+import CZlib
+
 /// A body that is compressed as HTTP's content codings `gzip` and `deflate` are.
 package enum CompressedBody {
+  /// What surrounds the deflated bytes.
+  package enum Format: Sendable {
+    case gzip, zlib, raw
+
+    fileprivate var windowBits: Int32 {
+      switch self {
+      case .gzip: MAX_WBITS + 16
+      case .zlib: MAX_WBITS
+      case .raw: -MAX_WBITS
+      }
+    }
+  }
+
   /// The result of inflating a body.
   package enum Contents: Hashable, Sendable {
     case bytes([UInt8])
@@ -45,5 +60,30 @@ package enum CompressedBody {
     }
     // Zeros can follow a file in gzip.
     return bytes[position...].allSatisfy { $0 == 0 } ? .bytes(output) : .invalid
+  }
+
+  /// Compresses `bytes`. The same bytes give the same result.
+  package static func deflate(_ bytes: [UInt8], as format: Format) throws(ZipError) -> [UInt8] {
+    let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+    defer { stream.deallocate() }
+    let size = Int32(MemoryLayout<z_stream>.size)
+    guard
+      deflateInit2_(
+        stream, 6, Z_DEFLATED, format.windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK
+    else { throw ZipError(.outOfMemory) }
+    defer { deflateEnd(stream) }
+    var output = [UInt8](repeating: 0, count: Int(deflateBound(stream, UInt(bytes.count))))
+    let result = bytes.withUnsafeBufferPointer { source in
+      output.withUnsafeMutableBufferPointer { target in
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
+        stream.pointee.avail_in = UInt32(source.count)
+        stream.pointee.next_out = target.baseAddress
+        stream.pointee.avail_out = UInt32(target.count)
+        return CZlib.deflate(stream, Z_FINISH)
+      }
+    }
+    guard result == Z_STREAM_END else { throw ZipError(.outOfMemory) }
+    return Array(output.prefix(Int(stream.pointee.total_out)))
   }
 }

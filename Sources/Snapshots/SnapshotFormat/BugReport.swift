@@ -2,8 +2,8 @@ public import Foundation
 
 /// A bug report as the user describes it, and what goes along with it: the description of a snapshot before it is made.
 ///
-/// Note and fields become a part of the bundle. They are not redacted. ``Manifest/Limits`` limits their size: a note has
-/// at most 32 KiB.
+/// Note and fields become a part of the bundle. The app's redaction rules apply to them. ``Manifest/Limits`` limits
+/// their size: a note has at most 32 KiB.
 public struct BugReport: Sendable, Hashable {
   /// The recordings of which a snapshot is made.
   public enum Run: Sendable, Hashable {

@@ -43,6 +43,8 @@ struct CrashTests {
       configuration.policies["h"] = .init(retention: .history(limit: 9))
       let mode = SnapshotMode(folder: URL(filePath: folder), configuration: configuration)
       mode.state = .recording
+      // The state is stored for the next launch.
+      mode.flushSynchronously()
       for round in 0..<5 {
         _ = mode.process(#"{"round":\#(round),"password":"hunter-\#(round)-2"}"#, "a")
         _ = mode.process("call \(round)", "h")

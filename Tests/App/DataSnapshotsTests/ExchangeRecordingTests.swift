@@ -59,8 +59,8 @@ struct ExchangeRecordingTests {
     #expect(recording.identifier.hasPrefix("POST https://example.com/a?token=[redacted] #"))
     #expect(recording.exchange?.request.url == "https://example.com/a?token=[redacted]")
     #expect(
-      recording.exchange?.request.fields == [.init("Authorization", "[redacted]"), .init("Accept", "s3")])
-    #expect(recording.exchange?.request.body?.size == Int64("password=[redacted]".utf8.count))
+      recording.exchange?.request.fields.map(\.value.withUniformPlaceholders) == ["[redacted]", "s3"])
+    #expect(recording.exchange?.request.body?.size == Int64("password=[redacted-0F1E2D3C]".utf8.count))
     for name in try app.names(in: "exchanges") {
       #expect(
         !String(
@@ -85,11 +85,11 @@ struct ExchangeRecordingTests {
     let manifest = try await mode.makeSnapshot(to: app.temporary.file("a.zip")).manifest
     let requests = manifest.recordings.compactMap { $0.exchange?.request }
     let login = try #require(requests.first { $0.url.hasSuffix("/login") })
-    #expect(login.body?.size == 19)
+    #expect(login.body?.size == 28)
+    #expect(login.fields.map(\.name) == ["Content-Length", "Location", "X-Body"])
     #expect(
-      login.fields == [
-        .init("Content-Length", "19"), .init("Location", "https://example.com/?token=[redacted]"),
-        .init("X-Body", #"{"pin":0}"#),
+      login.fields.map(\.value.withUniformPlaceholders) == [
+        "28", "https://example.com/?token=[redacted]", #"{"pin":0}"#,
       ])
     let plain = try #require(requests.first { $0.url.hasSuffix("/plain") })
     #expect(plain.fields.count == 5 && plain.fields[0].value == "15")

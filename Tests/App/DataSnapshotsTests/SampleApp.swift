@@ -1,5 +1,6 @@
 import DataSnapshots
 import Foundation
+import Redaction
 import SnapshotFormat
 import SystemIO
 import TestSupport
@@ -100,4 +101,14 @@ extension SnapshotMode {
   func process(_ text: String, _ identifier: String) -> String {
     String(decoding: process(data: Data(text.utf8), uniqueIdentifier: identifier), as: UTF8.self)
   }
+}
+
+extension Data {
+  /// The data with equal placeholders for all secrets.
+  var withUniformPlaceholders: Data { Data(Placeholders.unified(Array(self))) }
+}
+
+extension String {
+  /// The text with equal placeholders for all secrets.
+  var withUniformPlaceholders: String { String(decoding: Placeholders.unified(Array(utf8)), as: UTF8.self) }
 }

@@ -331,14 +331,15 @@ import Testing
         #expect(!text.contains("s3cr3t") && !text.contains("anna@") && !file.contains("s3cr3t"))
       }
       let exchange = try #require(try await app.pack().manifest.recordings.first?.exchange)
-      #expect(exchange.request.fields.contains(.init("Authorization", "[redacted]")))
+      #expect(
+        exchange.request.fields.contains { $0.name == "Authorization" && $0.value.hasPrefix("[redacted-") })
       #expect(exchange.request.fields.contains(.init("Accept", "application/json")))
-      #expect(exchange.responseField("set-cookie") == "[redacted]")
+      #expect(exchange.responseField("set-cookie")?.hasPrefix("[redacted-") == true)
       try await app.replay()
       // Another token is the same request.
       request.url = try app.url("/secret?access_token=other&page=1")
       request.httpBody = Data(#"{"password":"other","user":"bob@example.com"}"#.utf8)
-      #expect(try await app.text(session, request) == #"{"token":"[redacted]"}"#)
+      #expect(try await app.text(session, request).hasPrefix(#"{"token":"[redacted-"#))
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Redaction
 import Testing
+import ZipArchive
 
 /// The formats in which secrets are found. All other bytes remain the same.
 struct FormatTests {
@@ -130,14 +131,73 @@ struct FormatTests {
     #expect(left.firstRange(of: Data("x y".utf8)) == nil && left.firstRange(of: Data("hidden".utf8)) == nil)
   }
 
-  @Test func `a compressed body with secrets is kept inflated, another one unchanged`() throws {
+  @Test func `a compressed body with secrets is compressed again, another one is unchanged`() throws {
     // {"pin":"hidden"} and {"a":1}
     let secret = try #require(Data(base64Encoded: Self.secretInGzip))
     let plain = try #require(Data(base64Encoded: Self.plainInGzip))
     let redactor = Redactor(rules: .usualSecrets)
-    #expect(try redactor.redact(secret, as: "a") == Data(#"{"pin":"[redacted]"}"#.utf8))
+    for format in [CompressedBody.Format.gzip, .zlib, .raw] {
+      let body = Data(try CompressedBody.deflate(Array(#"{"pin":"hidden"}"#.utf8), as: format))
+      let left = Array(try redactor.redact(body, as: "a"))
+      let inflated = CompressedBody.inflate(left, isRaw: format == .raw, limit: 1000)
+      #expect(inflated == .bytes(Array(#"{"pin":"[redacted]"}"#.utf8)))
+    }
+    #expect(try redactor.redact(secret, as: "a").starts(with: [0x1F, 0x8B]))
     #expect(try redactor.redact(plain, as: "a") == plain)
     #expect(throws: Redactor.Failure.self) { try redactor.redact(secret.dropLast(3), as: "a") }
+  }
+
+  // MARK: - Placeholders
+
+  @Test func `equal secrets become equal placeholders in all formats, other ones differ`() throws {
+    let redactor = Redactor(rules: .usualSecrets, placeholders: .distinct())
+    func left(_ text: String) throws -> String {
+      String(decoding: try redactor.redact(Data(text.utf8), as: "a"), as: UTF8.self)
+    }
+    let mark = try left(#"{"token":"a,b"}"#).dropFirst(10).dropLast(2)
+    #expect(mark.wholeMatch(of: /\[redacted-[0-9A-F]{8}\]/) != nil, "\(mark)")
+    #expect(try left("token=a,b&x=1") == "token=\(mark)&x=1")
+    #expect(try left("token=a%2Cb&x=1") == "token=\(mark)&x=1")
+    #expect(try left("<token>a,b</token>") == "<token>\(mark)</token>")
+    #expect(try left(#"{"b":"{\"token\":\"a,b\"}"}"#) == #"{"b":"{\"token\":\"\#(mark)\"}"}"#)
+    #expect(redactor.redact(field: "X-Token", "a,b", as: "a") == mark)
+    #expect(try !left(#"{"token":"a,c"}"#).contains(mark))
+    // Another launch has another key.
+    let next = Redactor(rules: .usualSecrets, placeholders: .distinct())
+    #expect(next.redact(field: "X-Token", "a,b", as: "a") != mark)
+  }
+
+  @Test(arguments: [(1, 19), (19, 19), (20, 64), (64, 64), (65, 256), (257, 1024), (9000, 1024)])
+  func `the length of a placeholder tells roughly that of the secret`(length: Int, expected: Int) throws {
+    let redactor = Redactor(rules: .usualSecrets, placeholders: .distinct())
+    let json = Data(#"{"pin":"\#(String(repeating: "x", count: length))"}"#.utf8)
+    #expect(try redactor.redact(json, as: "a").count == #"{"pin":""}"#.utf8.count + expected)
+  }
+
+  @Test(arguments: ["123456", "4294967295", "9223372036854775807"])
+  func `a secret integer becomes an equal one for equal integers, of the same length`(number: String) throws {
+    let redactor = Redactor(rules: .usualSecrets, placeholders: .distinct())
+    let json = Data(
+      #"[{"pin":\#(number)},{"pin":\#(number)},{"pin":12345},{"pin":1.234567},{"pin":-123456}]"#.utf8)
+    let left = try JSONDecoder().decode([[String: Decimal]].self, from: redactor.redact(json, as: "a"))
+    #expect(left[0] == left[1] && left[0]["pin"]?.description.count == number.count)
+    #expect(left[0]["pin"]?.description != number)
+    #expect(left[2...].allSatisfy { $0["pin"] == 0 })
+  }
+
+  @Test func `what is redacted already stays, except in a comparison, where all placeholders are the same`()
+    throws
+  {
+    let redactor = Redactor(rules: .usualSecrets, placeholders: .distinct())
+    let once = try redactor.redact(
+      Data(#"{"pin":"x","b":"token=y a@b.example https://u:p@h/ eyJhbGciOiJIUzI1NiJ9.e30.sig"}"#.utf8),
+      as: "a")
+    #expect(try redactor.redact(once, as: "a") == once)
+    let uniform = Data(
+      #"{"pin":"[redacted]","b":"token=[redacted] [redacted] https://[redacted]@h/ [redacted]"}"#.utf8)
+    #expect(try redactor.redactUniformly(once, as: "a") == uniform)
+    let encoded = "a?to=%5Bredacted-0F1E2D3C.%5D"
+    #expect(redactor.redact(identifier: encoded) == "a?to=[redacted]")
   }
 
   @Test func `unknown binary data is refused unless it is to be kept, and media are kept`() throws {

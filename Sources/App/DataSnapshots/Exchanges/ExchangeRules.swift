@@ -63,7 +63,7 @@ public struct ExchangeRules: Sendable {
     guard !body.isEmpty else { return nil }
     var body = body
     if body.count <= Self.redactedDigestLimit {
-      do { body = try redactor.redact(body, as: identifier) } catch { return nil }
+      do { body = try redactor.redactUniformly(body, as: identifier) } catch { return nil }
     }
     return String(ContentDigest.of(body).description.prefix(16))
   }

@@ -28,11 +28,9 @@ extension Redactor {
     _ fields: [Manifest.Exchange.Field], of body: Data, _ redacted: Data, _ identifier: String
   ) -> [Manifest.Exchange.Field] {
     let isChanged = body != redacted
-    // A compressed body remains inflated.
-    let isInflated = isChanged && Self.isCompressed(body)
     return fields.compactMap { field in
       let name = field.name.lowercased()
-      if isChanged, Self.digests.contains(name) || isInflated && name == "content-encoding" { return nil }
+      if isChanged, Self.digests.contains(name) { return nil }
       var field = field
       if isChanged, name == "content-length" {
         field.value = String(redacted.count)
@@ -51,7 +49,7 @@ extension Redactor.Failure {
     case .tooDeep: .tooDeep
     case .tooLarge: .tooLarge
     case .unknownBinary: .unknownBinary
-    case nil: .notRedacted
+    case .outOfMemory, nil: .notRedacted
     }
   }
 }

@@ -60,11 +60,9 @@ final class AppliedRules: Sendable {
     let notes = known.withLock { restored(&$0) }
     let findsMore = notes.engine != Redactor.engine && !notes.configured.isEmpty
     guard configured != notes.configured || findsMore else { return false }
-    let added = Redactor(
-      rules: redactor.rules.filter {
-        !Set(notes.configured).contains($0.name) || findsMore && $0.isRepeatable
-      },
-      unknownBinaries: redactor.unknownBinaries)
+    let added = redactor.filtered {
+      !Set(notes.configured).contains($0.name) || findsMore && $0.isRepeatable
+    }
     var (ran, isEmpty): ([String], Bool) = ([], true)
     for folder in folders {
       let (recordings, attachments) = (try folder.list { _ in }, try folder.listAttachments())

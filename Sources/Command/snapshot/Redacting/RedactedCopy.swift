@@ -29,7 +29,8 @@ struct RedactedCopy {
     of manifest: Manifest, in folder: URL, by rules: RedactionRules, keepsWords: Bool
   ) throws(CommandFailure) {
     (self.manifest, self.folder, self.rules) = (manifest, folder, rules)
-    redactor = Redactor(rules: rules.rules, unknownBinaries: rules.unknownBinaries)
+    redactor = Redactor(
+      rules: rules.rules, unknownBinaries: rules.unknownBinaries, placeholders: .distinct())
     idleRules = rules.rules.filter(\.isAboutPath).map(\.name)
     do {
       try redactRecordings()
@@ -194,16 +195,10 @@ struct RedactedCopy {
   // MARK: - The manifest
 
   private mutating func redactWords() {
-    var places: [String] = []
-    if let note = manifest.note {
-      manifest.note = redactor.redact(identifier: note)
-      if manifest.note != note { places.append("note") }
-    }
-    for (name, value) in manifest.fields.sorted(by: { $0.key < $1.key }) {
-      let left = redactor.redact(field: name, value, as: "")
-      if left != value { places.append("field \(name)") }
-      manifest.fields[name] = left
-    }
+    let (note, fields) = (manifest.note, manifest.fields)
+    redactor.redactWords(of: &manifest)
+    let changed = fields.filter { manifest.fields[$0.key] != $0.value }.keys.sorted().map { "field \($0)" }
+    let places = (manifest.note == note ? [] : ["note"]) + changed
     if !places.isEmpty { found.append(SecretPlaces("manifest.json", places: places)) }
   }
 

@@ -5,6 +5,9 @@ struct JSONFormat {
   /// The maximum nesting of objects and arrays.
   static let depthLimit = 512
 
+  /// The type of a value, which its placeholder has too.
+  private enum Kind { case string, number, boolean, object, array }
+
   /// An object or array that has not ended.
   private struct Container {
     let start: Int
@@ -14,7 +17,7 @@ struct JSONFormat {
     var verdict = Judge.Verdict()
     /// If it can be a pair, the place of its name in the texts, and its values.
     var pairName: Range<Int>?
-    var pairValues: [(range: Range<Int>, placeholder: StaticString)] = []
+    var pairValues: [(range: Range<Int>, kind: Kind)] = []
     /// The states of all paths, if there are any.
     var states: [JSONPathPattern.State] = []
     var key = ""
@@ -58,8 +61,8 @@ struct JSONFormat {
       tokenizer.feed(Array(piece))
       read(&tokenizer, isOnlyFirst: true)
     } while failure == nil && !(open.isEmpty && end > start) && next < bytes.count
-    if let removed, !bytes[removed.start...].starts(with: RedactionRule.markBytes) {
-      findings.remove(removed.start..<end)
+    if let removed, Placeholders.end(in: bytes, from: removed.start) == nil {
+      findings.remove(removed.start..<end, RedactionRule.markBytes)
     }
   }
 
@@ -101,10 +104,10 @@ struct JSONFormat {
       open.append(Container(start: range.lowerBound, isObject: isObject, states: states))
     case .endObject, .endArray: endContainer(range.upperBound)
     case .string:
-      let isSecret = beginValue(range, "\"[redacted]\"").isSecret
+      let isSecret = beginValue(range, .string).isSecret
       let content = range.lowerBound + 1..<range.upperBound - 1
       if isSecret {
-        if text != RedactionRule.markBytes { findings.remove(content) }
+        remove(range, .string)
       } else if removed == nil {
         if isUnicode {
           findings.add(content, text, .json)
@@ -114,12 +117,12 @@ struct JSONFormat {
         notePairName()
       }
     case .number:
-      if beginValue(range, "0").isSecret {
-        findings.remove(range, "0")
+      if beginValue(range, .number).isSecret {
+        remove(range, .number)
       } else if removed == nil, judge.readsShortNumbers || range.count >= 12 {
         findings.add(bytes, range, .none, or: "0")
       }
-    case .boolean: if beginValue(range, "false").isSecret { findings.remove(range, "false") }
+    case .boolean: if beginValue(range, .boolean).isSecret { remove(range, .boolean) }
     case .null: _ = beginValue(range, nil)
     }
   }
@@ -134,7 +137,7 @@ struct JSONFormat {
 
   /// Returns whether the value at `range` is removed because of its name or its path, and the states of the paths.
   private mutating func beginValue(
-    _ range: Range<Int>, _ placeholder: StaticString?
+    _ range: Range<Int>, _ kind: Kind?
   ) -> (isSecret: Bool, states: [JSONPathPattern.State]) {
     guard removed == nil else { return (false, []) }
     guard let last = open.indices.last else { return (false, paths.map(\.start)) }
@@ -149,8 +152,8 @@ struct JSONFormat {
         states.append(next)
       }
     }
-    if let placeholder, !isSecret, isObject ? open[last].verdict.role == .value : open[last].count == 1 {
-      open[last].pairValues.append((range, placeholder))
+    if let kind, !isSecret, isObject ? open[last].verdict.role == .value : open[last].count == 1 {
+      open[last].pairValues.append((range, kind))
     }
     open[last].count += 1
     return (isSecret, states)
@@ -169,19 +172,34 @@ struct JSONFormat {
 
   private mutating func endContainer(_ end: Int) {
     guard let container = open.popLast() else { return }
-    let placeholder: StaticString = container.isObject ? "{}" : "[]"
+    let kind: Kind = container.isObject ? .object : .array
     if let removed {
       guard removed.depth == open.count else { return }
       self.removed = nil
-      findings.remove(container.start..<end, "\(placeholder)")
+      remove(container.start..<end, kind)
     } else if let name = container.pairName, !container.pairValues.isEmpty,
       container.isObject || container.count == 2, judge.verdict(findings.texts[name]).isSecret
     {
-      for value in container.pairValues { findings.remove(value.range, "\(value.placeholder)") }
+      for value in container.pairValues { remove(value.range, value.kind) }
     }
     // It can itself be the value of a pair.
     if let last = open.indices.last, open[last].isObject, open[last].verdict.role == .value {
-      open[last].pairValues.append((container.start..<end, placeholder))
+      open[last].pairValues.append((container.start..<end, kind))
+    }
+  }
+
+  /// Removes the value at `range`, unless it is a placeholder already.
+  private mutating func remove(_ range: Range<Int>, _ kind: Kind) {
+    switch kind {
+    case .string:
+      let content = range.lowerBound + 1..<range.upperBound - 1
+      var text: [UInt8] = []
+      Escaping.json.decode(bytes, content, into: &text)
+      if !judge.placeholders.keeps(text) { findings.remove(content, judge.placeholders.text(text)) }
+    case .number: findings.remove(range, judge.placeholders.number(bytes[range]))
+    case .boolean: findings.remove(range, Array("false".utf8))
+    case .object: findings.remove(range, Array("{}".utf8))
+    case .array: findings.remove(range, Array("[]".utf8))
     }
   }
 

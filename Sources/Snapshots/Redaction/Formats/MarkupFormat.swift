@@ -260,13 +260,21 @@ struct MarkupFormat {
 
   /// Removes a value. Property lists have types, which remain.
   private mutating func remove(_ range: Range<Int>) {
-    let placeholder =
+    let placeholder: [UInt8] =
       switch String(decoding: element, as: UTF8.self) {
-      case "integer", "real": "0"
-      case "date": "1970-01-01T00:00:00Z"
-      case "data": ""
-      default: RedactionRule.mark
+      case "integer", "real": judge.placeholders.number(text[range])
+      case "date": Array("1970-01-01T00:00:00Z".utf8)
+      case "data": []
+      default: judge.placeholders.text(decoded(range))
       }
-    if !text[range].elementsEqual(placeholder.utf8) { findings.remove(range, placeholder) }
+    if !text[range].elementsEqual(placeholder), !judge.placeholders.keeps(Array(text[range])) {
+      findings.remove(range, placeholder)
+    }
+  }
+
+  private func decoded(_ range: Range<Int>) -> [UInt8] {
+    var decoded: [UInt8] = []
+    Escaping.entities.decode(text, range, into: &decoded)
+    return decoded
   }
 }

@@ -39,7 +39,7 @@ enum MultipartFormat {
     for part in parts {
       findings.add(text, part.head, .none)
       if judge.verdict(part.name).isSecret {
-        findings.remove(part.body)
+        findings.remove(part.body, judge.placeholders.text(text[part.body]))
       } else {
         findings.add(text, part.body, .none)
       }

@@ -119,7 +119,7 @@ struct PropertyListFormat {
   }
 
   /// What replaces a secret, of the same type.
-  private static func placeholder(_ object: Object) -> Object {
+  private static func placeholder(_ object: Object, _ placeholders: Placeholders) -> Object {
     switch object {
     case .list(let kind, _): return .list(kind, [])
     case .dictionary: return .dictionary(keys: [], values: [])
@@ -131,7 +131,7 @@ struct PropertyListFormat {
       case 0x3: .leaf([0x33, 0, 0, 0, 0, 0, 0, 0, 0])
       case 0x4: .leaf([0x40])
       case 0x8: object
-      default: string(RedactionRule.markBytes)
+      default: string(placeholders.text(text(bytes) ?? []))
       }
     }
   }
@@ -151,7 +151,7 @@ struct PropertyListFormat {
         guard !secret.isEmpty else { continue }
         var left = values
         for index in secret {
-          list.objects.append(Self.placeholder(objects[values[index]]))
+          list.objects.append(Self.placeholder(objects[values[index]], search.judge.placeholders))
           left[index] = list.objects.count - 1
         }
         list.objects[number] = .dictionary(keys: keys, values: left)

@@ -15,7 +15,7 @@ struct TextFormat {
     // Of equal edits, the first remains: that of an inner document keeps the type of the value.
     try format.readInner()
     for match in search.judge.matches(in: text) {
-      format.edits.append(Edit(range: match, bytes: RedactionRule.markBytes))
+      format.edits.append(Edit(range: match, bytes: search.judge.placeholders.text(text[match])))
     }
     return format.edits
   }

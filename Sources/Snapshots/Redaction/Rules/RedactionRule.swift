@@ -31,8 +31,11 @@ public struct RedactionRule: Sendable {
     self.steps = steps
   }
 
-  /// The replacement for removed text. To keep JSON valid, a number is replaced by `0`, a Boolean by `false`, an array
-  /// by `[]` and an object by `{}`. In binary data, each removed byte is replaced by `*`.
+  /// The replacement for text in identifiers and URLs, which must be the same at every launch.
+  ///
+  /// In contents, equal texts become equal placeholders with roughly the same length, such as `[redacted-0F1E2D3C]`, until
+  /// the app ends. An integer with at least six digits becomes another one with as many, another number `0`, a Boolean
+  /// `false`, an array `[]` and an object `{}`. In binary data, each removed byte is replaced by `*`.
   public static let mark = "[redacted]"
   static let markBytes = Array(mark.utf8)
 

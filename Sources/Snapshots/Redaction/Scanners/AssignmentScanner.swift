@@ -70,7 +70,7 @@ struct AssignmentScanner {
     if Characters.isQuote(text[start]) {
       start += 1
       end = Self.endOfQuoted(text, start)
-    } else if text[start...].starts(with: RedactionRule.markBytes) {
+    } else if Placeholders.end(in: text, from: start) != nil {
       // Another rule has already redacted the value.
       return nil
     } else if "{[(".utf8.contains(text[start]) {

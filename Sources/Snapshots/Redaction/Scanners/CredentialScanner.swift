@@ -118,7 +118,7 @@ enum CredentialScanner {
         }
         end += 1
       }
-      if let at, hasPassword, at > index, text[index..<at] != RedactionRule.markBytes[...] {
+      if let at, hasPassword, at > index, Placeholders.end(in: text, from: index) != at {
         found.append(index..<at)
       }
       index = max(end, index + 1)

@@ -45,7 +45,7 @@ struct Findings {
   }
 
   /// Removes the value at `range`.
-  mutating func remove(_ range: Range<Int>, _ placeholder: String = RedactionRule.mark) {
-    edits.append(Edit(range: range, bytes: Array(placeholder.utf8)))
+  mutating func remove(_ range: Range<Int>, _ placeholder: [UInt8]) {
+    edits.append(Edit(range: range, bytes: placeholder))
   }
 }

@@ -16,6 +16,8 @@ final class Judge {
   /// The part of a name in a list of pairs, such as `{"name": "Authorization", "value": "…"}`.
   enum Role { case name, value, other }
 
+  /// What replaces what is secret.
+  let placeholders: Placeholders
   private let names: [(isWholeLine: Bool, isWanted: @Sendable (String) -> Bool)]
   let paths: [JSONPathPattern]
   private let texts: [TextRule]
@@ -23,7 +25,8 @@ final class Judge {
   let readsShortNumbers: Bool
   private var verdicts: [[UInt8]: Verdict] = [:]
 
-  init(_ steps: [RedactionRule.Step]) {
+  init(_ steps: [RedactionRule.Step], _ placeholders: Placeholders) {
+    self.placeholders = placeholders
     var (names, paths, texts) = ([(Bool, @Sendable (String) -> Bool)](), [JSONPathPattern](), [TextRule]())
     for step in steps {
       switch step {

@@ -12,7 +12,7 @@ extension SecretSearch {
   /// The maximum number of bytes of a compressed body after decompression.
   static let inflatedLimit = 64 << 20
 
-  /// Returns a body without secrets, whatever its format. A compressed one is returned inflated if it has changed.
+  /// Returns a body without secrets, in the same format. A compressed one is compressed again if it has changed.
   func cleaned(_ bytes: [UInt8], _ depth: Int = 0) throws(RedactionLimit) -> [UInt8] {
     guard depth <= Self.depthLimit else { throw .tooDeep }
     if let parts = MultipartFormat.parts(of: bytes) { return try cleaned(bytes, parts, depth) }
@@ -29,7 +29,7 @@ extension SecretSearch {
         !inner.isEmpty, case .text = Contents(inner)
       {
         let left = try cleaned(inner, depth + 1)
-        return left == inner ? bytes : left
+        return left == inner ? bytes : try Self.compressed(left, as: .raw)
       }
       return try cleanedBinary(bytes)
     }
@@ -62,7 +62,9 @@ extension SecretSearch {
     // Regular expressions also apply to a document as a whole.
     let matches = findings != nil ? judge.expressionMatches(in: text.bytes) : []
     if !matches.isEmpty {
-      text.bytes = matches.map { Edit(range: $0, bytes: RedactionRule.markBytes) }.applied(to: text.bytes)
+      let source = text.bytes
+      text.bytes = matches.map { Edit(range: $0, bytes: judge.placeholders.text(source[$0])) }.applied(
+        to: source)
     }
     return edits.isEmpty && matches.isEmpty ? bytes : text.data
   }
@@ -78,7 +80,7 @@ extension SecretSearch {
         return Edit(range: start..<start + edit.range.count, bytes: edit.bytes)
       }
       if judge.verdict(part.name).isSecret {
-        edits.append(Edit(range: part.body, bytes: RedactionRule.markBytes))
+        edits.append(Edit(range: part.body, bytes: judge.placeholders.text(bytes[part.body])))
       } else if !part.body.isEmpty {
         let body = Array(bytes[part.body])
         let left = try cleaned(body, depth + 1)
@@ -92,10 +94,17 @@ extension SecretSearch {
     switch CompressedBody.inflate(bytes, limit: Self.inflatedLimit) {
     case .bytes(let inner):
       let left = try cleaned(inner, depth + 1)
-      return left == inner ? bytes : left
+      return left == inner ? bytes : try Self.compressed(left, as: bytes[0] == 0x1F ? .gzip : .zlib)
     case .tooLarge: throw .tooLarge(Self.inflatedLimit)
     case .invalid: return try cleanedBinary(bytes)
     }
+  }
+
+  /// Compresses `bytes` again, so that the app can read them as before while replaying.
+  private static func compressed(
+    _ bytes: [UInt8], as format: CompressedBody.Format
+  ) throws(RedactionLimit) -> [UInt8] {
+    do throws(ZipError) { return try CompressedBody.deflate(bytes, as: format) } catch { throw .outOfMemory }
   }
 
   private func cleanedBinary(_ bytes: [UInt8]) throws(RedactionLimit) -> [UInt8] {

@@ -8,12 +8,15 @@ package enum RedactionLimit: Error, Hashable, CustomStringConvertible {
   case tooLarge(Int)
   /// It is binary data of an unknown format.
   case unknownBinary
+  /// It can't be compressed again.
+  case outOfMemory
 
   package var description: String {
     switch self {
     case .tooDeep: "its values are nested too deeply"
     case .tooLarge(let limit): "it has more than \(limit) bytes after decompression"
     case .unknownBinary: "it is binary data of an unknown format"
+    case .outOfMemory: "there is not enough memory to compress it again"
     }
   }
 }
@@ -61,7 +64,8 @@ struct SecretSearch {
           let part = match.clamped(to: value.text)
           let start = part.lowerBound - value.text.lowerBound
           if !part.isEmpty {
-            found.append(Edit(range: start..<start + part.count, bytes: RedactionRule.markBytes))
+            let placeholder = judge.placeholders.text(findings.texts[part])
+            found.append(Edit(range: start..<start + part.count, bytes: placeholder))
           }
         }
       }

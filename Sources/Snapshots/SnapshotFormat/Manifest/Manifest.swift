@@ -24,9 +24,9 @@ public struct Manifest: Hashable, Sendable {
   public var recordings: [Recording]
   /// The names of the redaction rules that were applied to the recordings.
   public var redactions: [String]
-  /// What the user wrote about the snapshot, as plain text; `nil` if nothing. It is not redacted.
+  /// What the user wrote about the snapshot, as plain text; `nil` if nothing.
   public var note: String?
-  /// Further descriptions by name, such as `severity` or `steps`. They are not redacted.
+  /// Further descriptions by name, such as `severity` or `steps`.
   public var fields: [String: String]
   /// Unknown top-level keys. They are preserved when the manifest is written.
   public var unknown: [String: JSONValue] = [:]

@@ -1,17 +1,17 @@
-import Foundation
+package import Foundation
 
 /// Makes documents that contain a secret, in every place of every format and encoding, in the same order at every call.
-struct Canaries {
+package struct Canaries {
   /// A document with a secret that must not be stored.
-  struct Planted {
-    let canary: String
-    let data: Data
+  package struct Planted: Sendable {
+    package let canary: String
+    package let data: Data
     /// Where the canary is, such as `XML attribute in base64 in JSON string`.
-    let place: String
-    let format: Format
+    package let place: String
+    package let format: Format
   }
 
-  enum Format: Sendable { case json, jsonLines, xml, text }
+  package enum Format: Sendable { case json, jsonLines, xml, text }
 
   private struct Place: Sendable {
     let name: String
@@ -119,7 +119,7 @@ struct Canaries {
   ]
 
   /// All places, alone and in one and two encodings, and a selection in three.
-  static func all() -> [Planted] {
+  package static func all() -> [Planted] {
     var planted: [Planted] = []
     var number = 0
     func add(_ place: Place, _ wrappers: [Wrapper]) {
@@ -147,6 +147,11 @@ struct Canaries {
       }
     }
     return planted
+  }
+
+  /// Every `step`-th of all documents.
+  package static func some(every step: Int) -> [Planted] {
+    all().enumerated().filter { $0.offset.isMultiple(of: step) }.map(\.element)
   }
 
   private static func padded(_ text: String, _ length: Int) -> String {
@@ -190,7 +195,7 @@ struct Canaries {
   // MARK: - Looking for them
 
   /// Whether `data` contains the canary, as it is or in base64, and percent-encoded or not.
-  static func reveals(_ data: Data, _ canary: String, depth: Int = 8) -> Bool {
+  package static func reveals(_ data: Data, _ canary: String, depth: Int = 8) -> Bool {
     if data.firstRange(of: Data(canary.utf8)) != nil { return true }
     guard depth > 0 else { return false }
     if data.contains(UInt8(ascii: "%")) {
