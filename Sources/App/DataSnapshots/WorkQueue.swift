@@ -6,8 +6,8 @@ struct WorkQueue: Sendable {
   private let queue: DispatchQueue
   private let key = DispatchSpecificKey<Bool>()
 
-  init(_ name: String) {
-    queue = DispatchQueue(label: "data-snapshots.\(name)", qos: .utility)
+  init(_ name: String, priority: DispatchQoS = .utility) {
+    queue = DispatchQueue(label: "data-snapshots.\(name)", qos: priority)
     queue.setSpecific(key: key, value: true)
   }
 

@@ -29,7 +29,8 @@ final class Recorder: Sendable {
 
   /// The queue on which files are written, listed and removed.
   let queue = WorkQueue("recorder")
-  private let intake = WorkQueue("intake")
+  /// What has passed here survives a crash, so it does not wait for the app's other work.
+  private let intake = WorkQueue("intake", priority: .userInitiated)
   private let configuration: SnapshotMode.Configuration
   private let policies: Policies
   private let store: RecordingStore
