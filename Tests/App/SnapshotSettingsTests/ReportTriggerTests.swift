@@ -81,13 +81,13 @@ import Testing
 
   @Test func `a screenshot while the form appears opens no second one`() {
     var second: Bool?
-    screen.whilePresenting = { [trigger] in second = trigger.fire(.screenshot) }
+    screen.whilePresenting = { [weak trigger] in second = trigger?.fire(.screenshot) }
     #expect(trigger.fire(.shake))
     #expect(second == false && screen.causes == [.shake])
   }
 
   @Test func `a form that is dismissed while it appears is closed`() {
-    screen.whilePresenting = { [screen] in screen.shown?.dismissed() }
+    screen.whilePresenting = { [weak screen] in screen?.shown?.dismissed() }
     #expect(trigger.fire(.shake))
     #expect(!trigger.isOpen)
   }

@@ -27,6 +27,8 @@ struct FormatTests {
     (#"{"http.request.header.cookie":["abc"]}"#, #"{"http.request.header.cookie":[]}"#),
     (#"{"password":{"a":[1,"abc"]},"b":1}"#, #"{"password":{},"b":1}"#),
     ("{\"token\":1}\n{\"token\":\"a\"}\n", "{\"token\":0}\n{\"token\":\"[redacted]\"}\n"),
+    (#" "token=a b" "#, #" "token=[redacted] b" "#), ("\n5555555555554444\n", "\n0\n"),
+    ("4111 1111 1111 1111", "[redacted]"),
   ])
   func `values of secret names are removed from JSON`(before: String, after: String) throws {
     #expect(try redacted(before) == after)

@@ -205,14 +205,19 @@ struct JSONFormat {
 
   // MARK: - Openings
 
-  /// Whether a text begins like an object or an array.
+  /// Whether a text begins like an object, an array or a string, or is a number. Several numbers can be the parts of one
+  /// secret, such as `4111 1111 1111 1111`.
   static func isLikely(_ text: [UInt8]) -> Bool {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let start = text.starts(with: mark) ? mark.count : 0
-    return text[start...].first { !Characters.isSpace($0) }.map {
-      $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[")
-    }
-      ?? false
+    guard let first = text[start...].firstIndex(where: { !Characters.isSpace($0) }) else { return false }
+    if "{[\"".utf8.contains(text[first]) { return true }
+    let end = text[first...].firstIndex { !Self.isInNumber($0) } ?? text.endIndex
+    return end > first && text[end...].allSatisfy(Characters.isSpace)
+  }
+
+  private static func isInNumber(_ byte: UInt8) -> Bool {
+    Characters.isDigit(byte) || "+-.eE".utf8.contains(byte)
   }
 
   /// Whether an object or an array can begin at `index` in other text.
