@@ -7,7 +7,8 @@
 /// A value that only one thread uses at a time. Safe to use from any thread.
 ///
 /// Like the standard library's `Mutex`, which needs iOS 18. A thread that waits for the lock is blocked; one that has it
-/// must not lock it again.
+/// must not lock it again. The value should not be empty: it would have the address of the lock itself, whose use
+/// ThreadSanitizer would take for a race.
 ///
 /// - Invariant: `protected` is accessed only by the thread that has locked `primitive`. This makes `@unchecked Sendable`
 ///   correct.

@@ -69,7 +69,7 @@ final class ArrivingBytes: Sendable {
   private let flow = Lock(Flow())
   /// Held while pieces are taken from the flow and enqueued, so that they are written in the order in which they were
   /// taken. The writer does not need it.
-  private let order = Lock(())
+  private let order = Lock(0)
   /// Accessed from one queue at a time.
   private let written = Lock(Written())
 

@@ -39,7 +39,7 @@ final class Recorder: Sendable {
   private let claim: FolderClaim
   private let waiting = Lock(Waiting())
   /// Held while items are redacted, so that those of the same key stay in order.
-  private let redacting = Lock(())
+  private let redacting = Lock(0)
 
   init(
     _ storage: Storage, _ configuration: SnapshotMode.Configuration, _ policies: Policies,
