@@ -176,12 +176,6 @@ let server = group(
 let command = group(
   "Sources/Command",
   [
-    .target(
-      name: "CDelayedLibraries",
-      dependencies: [
-        "COpenSSL", "CPostgreSQL", .target(name: "CCurl", condition: .when(platforms: [.linux])),
-      ],
-      exclude: ["link.cfg", "static"]),
     .executableTarget(
       name: "snapshot",
       dependencies: [
@@ -191,8 +185,7 @@ let command = group(
         "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes,
         .logging, .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
-        .target(name: "CDelayedLibraries", condition: .when(platforms: [.linux])),
-      ]),
+      ])
   ])
 
 /// Code that tests share, and a server that runs the HTTP engine alone.

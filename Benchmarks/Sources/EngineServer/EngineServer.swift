@@ -8,17 +8,16 @@ import SystemIO
 /// A server with only `HTTPEngine` and the same work as its peers: a small response from memory, files with ranges, and
 /// uploads to files without hashing or synchronizing.
 ///
-/// With `--at-once`, the small response needs no task; otherwise its handler is an asynchronous function, as in the peers
-/// in Swift. With `--audited`, the server also does what ``Duties`` describes. With `--on-loop`, it writes uploads on the
-/// event loop, which no product may do.
+/// With `--audited`, the server also does what ``Duties`` describes. With `--on-loop`, it writes uploads on the event
+/// loop, which no product may do.
 ///
-///     EngineServer PORT FOLDER [--at-once | --audited | --on-loop | CERTIFICATE AND KEY]
+///     EngineServer PORT FOLDER [--audited | --on-loop | CERTIFICATE AND KEY]
 @main
 struct EngineServer {
   static func main() async throws {
     let arguments = CommandLine.arguments
     guard (3...4).contains(arguments.count), let port = UInt16(arguments[1]) else {
-      print("usage: EngineServer PORT FOLDER [--at-once | --audited | --on-loop | CERTIFICATE AND KEY]")
+      print("usage: EngineServer PORT FOLDER [--audited | --on-loop | CERTIFICATE AND KEY]")
       exit(64)
     }
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
@@ -30,12 +29,10 @@ struct EngineServer {
     let disk = Disk(folder: folder, usesLoop: option == "--on-loop")
     let duties = option == "--audited" ? try Duties(in: folder) : nil
     let router = Router([
-      option == "--at-once"
-        ? Route(answering: .get, "/small") { _ in .ready(.success(small)) }
-        : Route(.get, "/small") { _ in
-          try duties?.perform()
-          return small
-        },
+      Route(.get, "/small") { _ in
+        try duties?.perform()
+        return small
+      },
       Route(.get, "/files/{name}") { routed in
         try duties?.perform()
         let path = disk.path(of: try routed.value(of: name))
@@ -56,8 +53,6 @@ struct EngineServer {
     let quiet = Logger(label: "engine") { _ in SwiftLogNoOpLogHandler() }
     let server = HTTPServer(configuration: configuration, handler: router, logger: quiet)
     _ = try await server.start()
-    // Like `snapshot serve`.
-    ProgramCode.releasePages()
     FreedMemory.keep(upTo: 512 << 10)
     try await server.run()
   }

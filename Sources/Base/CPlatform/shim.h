@@ -28,11 +28,6 @@ static inline int snapshot_open_cached(const char *path, uint64_t flags) {
   return (int)syscall(437 /* openat2 */, -100 /* AT_FDCWD */, path, &how, sizeof how);
 }
 
-// Where the linker has put the program's code; nothing there is ever written to.
-extern char __executable_start[], etext[];
-static inline const void *snapshot_code_start(void) { return __executable_start; }
-static inline const void *snapshot_code_end(void) { return etext; }
-
 int posix_spawn_file_actions_addchdir_np(void *actions, const char *folder);
 int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 

@@ -134,11 +134,6 @@ struct ServeCommand: AsyncParsableCommand {
             state.tell(.ready)
           }
         },
-        {
-          // The first requests would read the pages again.
-          do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
-          ProgramCode.releasePages()
-        },
       ]
     ) { [pin = settings.tls.selfSigned ? application.certificates?.tls.pins.first : nil] url in
       if let pin { Console.note("The pin is \(pin)") }

@@ -1,44 +1,5 @@
 #if canImport(Glibc)
   private import CPlatform
-  import Glibc
-#endif
-
-/// The program's machine code in memory.
-public enum ProgramCode {
-  /// Releases the memory pages of the program's code that were used during start-up; most of them are not needed again.
-  /// The system reads a page that is needed again from its file cache or from the file. Affects the whole process; call
-  /// it once, when start-up is complete.
-  ///
-  /// - Returns: Whether the pages were released. Always `false` on systems other than Linux, and under a debugger,
-  ///   which keeps its breakpoints in copies of these pages.
-  @discardableResult
-  public static func releasePages() -> Bool {
-    #if canImport(Glibc)
-      guard !isTraced else { return false }
-      let page = UInt(sysconf(Int32(_SC_PAGESIZE)))
-      let start = (UInt(bitPattern: snapshot_code_start()) + page - 1) / page * page
-      let end = UInt(bitPattern: snapshot_code_end()) / page * page
-      guard start < end else { return false }
-      return madvise(UnsafeMutableRawPointer(bitPattern: start), Int(end - start), MADV_DONTNEED) == 0
-    #else
-      return false
-    #endif
-  }
-
-  #if canImport(Glibc)
-    private static var isTraced: Bool {
-      do {
-        let status = try File("/proc/self/status").read(upTo: 4096, at: 0)
-        return !String(decoding: status, as: UTF8.self).contains("TracerPid:\t0\n")
-      } catch {
-        return true
-      }
-    }
-  #endif
-}
-
-#if canImport(Glibc)
-  private import CPlatform
 #endif
 
 /// Memory that the program has freed and is likely to allocate again soon.

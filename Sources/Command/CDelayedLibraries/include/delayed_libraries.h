@@ -1,2 +1,0 @@
-// Declares nothing: the functions are those of libcurl, libpq and OpenSSL.
-#pragma once
