@@ -198,22 +198,12 @@ public enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 /// Responds to requests.
-///
-/// A handler implements ``respond(to:)``. One that has many responses at once also implements ``answer(to:)``.
 public protocol HTTPHandler: Sendable {
-  /// Responds to one request. Runs on the event loop of the request's connection, so it must not block: await work on
-  /// files, hashes and databases elsewhere. A thrown ``HTTPProblem`` is sent as problem+json. Any other error is logged
-  /// and becomes a 500 with only the request's id.
+  /// Responds to one request. A thrown ``HTTPProblem`` is sent as problem+json. Any other error is logged and becomes a
+  /// 500 with only the request's id.
+  ///
+  /// Begins on the event loop of the request's connection, and continues on any thread after it has waited. It must not
+  /// block: await work on files, hashes and databases elsewhere. A response for which nothing was awaited is sent
+  /// without a change of threads.
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse
-
-  /// Returns the answer to one request. The server calls this method on the event loop of the request's connection, so
-  /// it must not block. By default, a task calls ``respond(to:)``.
-  func answer(to request: HTTPServerRequest) -> HTTPAnswer
-}
-
-extension HTTPHandler {
-  /// Returns an answer for which a task calls ``respond(to:)``.
-  public func answer(to request: HTTPServerRequest) -> HTTPAnswer {
-    .pending { try await respond(to: request) }
-  }
 }

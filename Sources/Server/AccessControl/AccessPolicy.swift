@@ -89,17 +89,6 @@ package struct AccessPolicy: Sendable {
       ?? Caller.anybody(at: address)
   }
 
-  /// Returns the caller of a request like ``admit(_:_:)``, or `nil` if that method has to decide.
-  package func admitAtOnce(_ routed: RoutedRequest, _ permission: Permission) throws -> Caller? {
-    let request = routed.request
-    let address = ClientAddress(peer: request.peer)
-    guard permission != .open else { return Caller(.none, scopes: [], address: address) }
-    // The query can have a link, or a token that is refused.
-    guard request.query == nil else { return nil }
-    guard let authenticator else { return Caller.anybody(at: address) }
-    return try authenticator.admitAtOnce(request, permission, address)
-  }
-
   /// The interval of the checks in ``watch()``.
   package static let watchInterval = Duration.seconds(1)
 

@@ -72,28 +72,6 @@ final class TokenAuthenticator: Sendable {
     return try admit(token, routed.request, permission, address)
   }
 
-  /// Returns the caller of a request without a link. Returns `nil` if ``admit(_:_:_:link:)`` has to decide: because the
-  /// tokens have to be read, or the request has no valid token, or that of a certificate.
-  func admitAtOnce(
-    _ request: HTTPServerRequest, _ permission: Permission, _ address: ClientAddress
-  ) throws -> Caller? {
-    let known: TokenTable.Tokens
-    do {
-      guard let tokens = try tokens.currentAtOnce(since: request.arrival) else { return nil }
-      known = tokens
-    } catch {
-      // The other method meets the same error, and refuses the request.
-      return nil
-    }
-    if isOpen(known) { return try admitAnybody(request, address) }
-    guard case .token(let secret) = Authorization(request.headerFields), let token = known.token(secret),
-      token.state(at: clock.now()) == .valid
-    else { return nil }
-    try count(address)
-    request.record(token: token.id)
-    return try admit(token, request, permission, address)
-  }
-
   /// Returns the caller of a request that has proved possession of the valid `token`.
   private func admit(
     _ token: AccessToken, _ request: HTTPServerRequest, _ permission: Permission, _ address: ClientAddress

@@ -54,16 +54,16 @@ final class TokenTable: Sendable {
   func current(
     since arrival: UInt64 = SystemClock.monotonicNanoseconds
   ) async throws(TokenStoreError) -> Tokens {
-    if let tokens = try currentAtOnce(since: arrival) { return tokens }
+    if let tokens = try unchanged(since: arrival) { return tokens }
     return try await queue.perform { () throws(TokenStoreError) in
       // Another call can have read the tokens while this one waited.
-      if let tokens = try self.currentAtOnce(since: arrival) { return tokens }
+      if let tokens = try self.unchanged(since: arrival) { return tokens }
       return try self.read()
     }
   }
 
-  /// Returns the tokens like ``current(since:)``, or `nil` if they have to be read.
-  func currentAtOnce(since arrival: UInt64) throws(TokenStoreError) -> Tokens? {
+  /// Returns the tokens that were read before, or `nil` if they have to be read again.
+  private func unchanged(since arrival: UInt64) throws(TokenStoreError) -> Tokens? {
     if let tokens = known(since: arrival) { return tokens }
     try compare()
     return known(since: arrival)

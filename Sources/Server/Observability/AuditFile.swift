@@ -34,12 +34,7 @@ struct AuditFile: Sendable {
   /// Appends complete lines. Uses one write if they fit into one file.
   mutating func append(_ lines: [[UInt8]]) throws(SystemError) {
     guard !lines.isEmpty else { return }
-    try append(lines, behind: try sizeInPlace())
-  }
-
-  /// Appends complete lines to the file, which has `size` bytes and is at its path.
-  mutating func append(_ lines: [[UInt8]], behind size: Int64) throws(SystemError) {
-    var size = size
+    var size = try sizeInPlace()
     var together: [UInt8] = []
     for line in lines {
       if size + Int64(together.count + line.count) > configuration.fileBytes, size > 0 || !together.isEmpty {
@@ -53,20 +48,10 @@ struct AuditFile: Sendable {
     try write(together)
   }
 
-  /// The size of the file if it is at its path; `nil` if it was moved or deleted, or the system returned an error.
-  var sizeIfInPlace: Int64? {
-    do throws(SystemError) { return try findSize() } catch { return nil }
-  }
-
-  private func findSize() throws(SystemError) -> Int64? {
-    guard let found = try Folder.file(at: path), found.identity == identity else { return nil }
-    return found.size
-  }
-
   /// Returns the size of the file at the path. If the file was moved or deleted, opens or creates the one at the path
   /// first.
   private mutating func sizeInPlace() throws(SystemError) -> Int64 {
-    if let size = try findSize() { return size }
+    if let found = try Folder.file(at: path), found.identity == identity { return found.size }
     (file, identity, isWhole) = try Self.open(path)
     hasNewName = true
     return try file.size

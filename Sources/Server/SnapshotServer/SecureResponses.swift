@@ -9,13 +9,11 @@ struct SecureResponses: HTTPHandler {
   let seconds: Int64
 
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    try await answer(to: request).response()
-  }
-
-  func answer(to request: HTTPServerRequest) -> HTTPAnswer {
-    let answer = handler.answer(to: request)
+    var response = try await handler.respond(to: request)
     // On loopback the field would concern all programs of the machine.
-    guard request.isSecure, !PageOrigin.isLoopback(request.authority.lowercased()) else { return answer }
-    return answer.changing { $0.headerFields[.strictTransportSecurity] = "max-age=\(seconds)" }
+    if request.isSecure, !PageOrigin.isLoopback(request.authority.lowercased()) {
+      response.headerFields[.strictTransportSecurity] = "max-age=\(seconds)"
+    }
+    return response
   }
 }

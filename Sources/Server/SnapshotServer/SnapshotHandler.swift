@@ -59,16 +59,13 @@ package struct SnapshotHandler: HTTPHandler {
       .then(TracingMiddleware(tracer: observation.tracer))
       .then(UploadAnnouncements(uploads, endpoints, router))
       .then(AnswerMiddleware(page: web.answer(to:of:), logger: logger))
-      .around(router.answer)
+      .around(router.respond)
   }
 
   /// Answers one request.
   package func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    try await answer(to: request).response()
+    try await responder(request)
   }
-
-  /// Answers one request.
-  package func answer(to request: HTTPServerRequest) -> HTTPAnswer { responder(request) }
 }
 
 /// The middleware of a request after its endpoint was found.
@@ -92,7 +89,7 @@ private struct EndpointSteps {
       steps.then(TokenAuthentication(access: access, permission: endpoint.permission)).around(handler)
     case .page(let handler):
       steps.then(SessionAuthentication(access: access, permission: endpoint.permission))
-        .around { page in .pending { try await handler(page) } }
+        .around(handler)
     }
   }
 
@@ -102,13 +99,14 @@ private struct EndpointSteps {
     let calls = endpoints.filter { !$0.isPage }.map { call in
       let answerCall = responder(for: call)
       guard let index = pages.firstIndex(where: { $0.method == call.method && $0.template == call.template })
-      else { return Route(answering: call.method, call.template, by: answerCall) }
+      else { return Route(call.method, call.template, answerCall) }
       let showPage = responder(for: pages.remove(at: index))
-      return Route(answering: call.method, call.template) { routed in
-        (routed.request.acceptsHTML ? showPage : answerCall)(routed)
-          .changing { $0.headerFields[.vary] = "Accept" }
+      return Route(call.method, call.template) { routed in
+        var response = try await (routed.request.acceptsHTML ? showPage : answerCall)(routed)
+        response.headerFields[.vary] = "Accept"
+        return response
       }
     }
-    return calls + pages.map { Route(answering: $0.method, $0.template, by: responder(for: $0)) }
+    return calls + pages.map { Route($0.method, $0.template, responder(for: $0)) }
   }
 }

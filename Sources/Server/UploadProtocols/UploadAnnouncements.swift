@@ -10,7 +10,7 @@ package final class UploadAnnouncements: Middleware {
   private let uploads: ResumableUploads?
   /// The protocols of the endpoints that have one, with the endpoints' names, and by their path templates. The names are
   /// in an array, because comparing a few lengths is faster than hashing a text.
-  private let endpointProtocols: [(name: String, spoken: UploadProtocol)]
+  private let endpointProtocols: [(name: String, announced: UploadProtocol)]
   private let templateProtocols: [String: UploadProtocol]
   /// The methods that pages of other origins may use, for the calls that attach and for uploads.
   private let attachMethods: [HTTPRequest.Method]
@@ -29,51 +29,44 @@ package final class UploadAnnouncements: Middleware {
     uploadMethods = Self.methods(announced.filter { $1 != .attach }.map(\.0))
   }
 
-  package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
-    -> HTTPAnswer
-  {
-    let answer = next(request)
-    // The router has set the route, if there is one, even if the answer is not there yet.
-    guard let spoken = spoken(request), let uploads else { return answer }
-    return answer.then { [self] outcome in
-      switch outcome {
-      case .success(var response):
-        addFields(to: &response.headerFields, of: request, uploads, spoken)
-        return .ready(.success(response))
-      case .failure(var problem as HTTPProblem):
-        addFields(to: &problem.headerFields, of: request, uploads, spoken)
-        return .ready(.failure(problem))
-      case .failure: return .ready(outcome)
-      }
+  package func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
+    do {
+      var response = try await next(request)
+      addFields(to: &response.headerFields, of: request)
+      return response
+    } catch var problem as HTTPProblem {
+      addFields(to: &problem.headerFields, of: request)
+      throw problem
     }
   }
 
-  private func addFields(
-    to fields: inout HTTPFields, of request: HTTPServerRequest, _ uploads: ResumableUploads,
-    _ spoken: UploadProtocol
-  ) {
-    for field in own(uploads, spoken, request.method) {
+  /// Adds the fields to a response. The router has set the request's route, if there is one.
+  private func addFields(to fields: inout HTTPFields, of request: HTTPServerRequest) {
+    guard let uploads, let announced = announced(for: request) else { return }
+    for field in own(uploads, announced, request.method) {
       if field.name == .acceptPatch, let other = fields[.acceptPatch], !other.contains(field.value) {
         fields[.acceptPatch] = other + ", " + field.value
       } else {
         fields[field.name] = field.value
       }
     }
-    for field in crossOrigin(uploads.configuration.origins, spoken, request) {
+    for field in crossOrigin(uploads.configuration.origins, announced, request) {
       fields[field.name] = field.value
     }
   }
 
   /// Returns the protocol that the response to `request` announces. `OPTIONS` and refused methods match no endpoint.
   /// For them the path's template determines the protocol, and for unknown paths below the path of uploads the prefix.
-  private func spoken(_ request: HTTPServerRequest) -> UploadProtocol? {
+  private func announced(for request: HTTPServerRequest) -> UploadProtocol? {
     if let route = request.context?.route {
-      return endpointProtocols.first { Self.areEqual($0.name, route.name) }?.spoken
+      return endpointProtocols.first { Self.areEqual($0.name, route.name) }?.announced
     }
     let (path, method) = (request.path, request.method)
     switch router.template(of: path).flatMap({ templateProtocols[$0] }) {
     case .attach: return method == .options || attachMethods.contains(method) ? .attach : nil
-    case let spoken?: return spoken
+    case let other?: return other
     case nil where path.hasPrefix(ResumableUploads.draftPath + "/"): return .draft
     case nil: return path.hasPrefix(ResumableUploads.path + "/") ? .tus : nil
     }
@@ -84,9 +77,9 @@ package final class UploadAnnouncements: Middleware {
   }
 
   private func own(
-    _ uploads: ResumableUploads, _ spoken: UploadProtocol, _ method: HTTPRequest.Method
+    _ uploads: ResumableUploads, _ announced: UploadProtocol, _ method: HTTPRequest.Method
   ) -> HTTPFields {
-    switch (spoken, method) {
+    switch (announced, method) {
     case (.tus, .options): Tus.offer(uploads.service.limits)
     // A client of another version needs to know which one the server supports.
     case (.tus, _): [.tusResumable: Tus.version]
@@ -101,7 +94,7 @@ package final class UploadAnnouncements: Middleware {
   /// Returns the fields that allow a page to read the response (Fetch §3.2). Credentials are never allowed: a page
   /// uploads with its own token, not with the browser's cookies.
   private func crossOrigin(
-    _ origins: AllowedOrigins, _ spoken: UploadProtocol, _ request: HTTPServerRequest
+    _ origins: AllowedOrigins, _ announced: UploadProtocol, _ request: HTTPServerRequest
   ) -> HTTPFields {
     guard let origin = request.headerFields[.origin] else { return [:] }
     var fields: HTTPFields = [:]
@@ -110,7 +103,7 @@ package final class UploadAnnouncements: Middleware {
     fields[.accessControlAllowOrigin] = allowed
     fields[.accessControlExposeHeaders] = Self.exposed
     if request.method == .options, request.headerFields[.accessControlRequestMethod] != nil {
-      let methods = (spoken == .attach ? attachMethods : uploadMethods) + [.options]
+      let methods = (announced == .attach ? attachMethods : uploadMethods) + [.options]
       fields[.accessControlAllowMethods] = methods.map(\.rawValue).joined(separator: ", ")
       fields[.accessControlAllowHeaders] = Self.taken
       fields[.accessControlMaxAge] = "86400"

@@ -233,12 +233,6 @@ package final class FileBundleStore: BundleStore, UploadStore {
 
   // MARK: Bundles
 
-  /// The record of a bundle if it was read recently, else `nil`.
-  package func recentRecord(_ id: SnapshotID) -> SnapshotRecord? { folder.layout.recentRecord(id) }
-
-  /// Opens a bundle for reading if its record was read recently and the system needs no disk for it; else returns `nil`.
-  package func openRecent(_ id: SnapshotID) -> StoredBundle? { folder.layout.openRecent(id) }
-
   /// The record of a bundle.
   package func record(_ id: SnapshotID) async throws(StoreError) -> SnapshotRecord {
     let layout = folder.layout

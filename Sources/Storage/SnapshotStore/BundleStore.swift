@@ -32,10 +32,6 @@ public protocol BundleStore: Sendable {
   func contents(
     _ id: SnapshotID, if isVisible: @Sendable (SnapshotRecord) -> Bool
   ) async throws(StoreError) -> BundleContents
-  /// Returns the record of a bundle like ``record(_:)``, or `nil` if that could wait or throw.
-  func recentRecord(_ id: SnapshotID) -> SnapshotRecord?
-  /// Opens a bundle like ``open(_:)``, or returns `nil` if that could wait or throw.
-  func openRecent(_ id: SnapshotID) -> StoredBundle?
   /// Removes a bundle and its record permanently. A tombstone remains that contains only the UUID. Throws
   /// ``StoreError/notFound`` if there never was such a bundle, and ``StoreError/deleted`` if it was deleted before.
   func delete(_ id: SnapshotID) async throws(StoreError)
@@ -75,12 +71,6 @@ public protocol BundleStore: Sendable {
 extension BundleStore {
   /// Returns `nil`: no fault is known.
   public func fault() async -> StorageFault? { nil }
-
-  /// Returns `nil`: reading a record could wait.
-  public func recentRecord(_ id: SnapshotID) -> SnapshotRecord? { nil }
-
-  /// Returns `nil`: opening a bundle could wait.
-  public func openRecent(_ id: SnapshotID) -> StoredBundle? { nil }
 
   /// 0: nothing needs a repair.
   public var remainingRepairs: Int { 0 }

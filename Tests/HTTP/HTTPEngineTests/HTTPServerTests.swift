@@ -357,18 +357,4 @@ import Testing
       }
     }
   }
-
-  @Test func `a handler's task runs on the loop of its connection`() async throws {
-    try await withServer(handler: { _ in
-      let first = CurrentThread.id
-      await Task.yield()
-      return HTTPServerResponse(status: .ok, body: .bytes([first == CurrentThread.id ? 0x79 : 0x6E]))
-    }) { _, port in
-      try await RawHTTPClient.run {
-        let client = try RawHTTPClient(port: port)
-        try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(try client.receiveResponse().text == "y")
-      }
-    }
-  }
 }

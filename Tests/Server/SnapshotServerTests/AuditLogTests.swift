@@ -18,7 +18,6 @@ import Testing
   private func open(_ change: (inout AuditLog.Configuration) -> Void = { _ in }) throws -> AuditLog {
     var configuration = AuditLog.Configuration.together(path)
     configuration.flushInterval = .milliseconds(1)
-    configuration.slowPeriods = .seconds(60) ... .seconds(60)
     change(&configuration)
     return try AuditLog(configuration, logger: Logger(label: "test") { _ in messages })
   }
@@ -87,12 +86,8 @@ import Testing
     #expect(line.unicodeScalars.filter { $0.value < 32 } == ["\n"])
   }
 
-  /// Without patience, all lines but the first are written on the log's own queue.
-  private static let patience: [Duration] = [.zero, .seconds(60)]
-
-  @Test(arguments: patience)
-  func `lines are in order, in a file that only the server's user can read`(patience: Duration) async throws {
-    let log = try open { $0.patience = patience }
+  @Test func `lines are in order, in a file that only the server's user can read`() async throws {
+    let log = try open()
     for number in 0..<100 { try await log.write(AuditEvent("\(number)", .done)) }
     #expect(try lines().map { $0.contains(#""action":""#) }.count == 100)
     for (number, line) in try lines().enumerated() { #expect(line.contains("\"action\":\"\(number)\"")) }
@@ -101,10 +96,9 @@ import Testing
     await log.close()
   }
 
-  @Test(arguments: patience) func `many tasks write whole lines, each once`(patience: Duration) async throws {
+  @Test func `many tasks write whole lines, each once`() async throws {
     let log = try open {
       $0.fileBytes = 8192
-      $0.patience = patience
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<1000 { group.addTask { try await log.write(AuditEvent("\(number)", .done)) } }
@@ -206,7 +200,7 @@ import Testing
     await log.close()
     await #expect(throws: AuditLog.Failure.self) { try await log.write(AuditEvent("a", .done)) }
     #expect(try lines().isEmpty)
-    log.note(AuditEvent("expire", .done))
+    log.record(AuditEvent("expire", .done))
     #expect(messages.lines.contains { $0.hasPrefix("error An event is missing") && $0.contains("expire") })
   }
 
@@ -235,55 +229,7 @@ import Testing
     #expect(seen.count == written.count)
   }
 
-  @Test(arguments: patience) func `one write serves all events that were added before`(
-    patience: Duration
-  ) async throws {
-    let log = try open { $0.patience = patience }
-    try await log.write(AuditEvent("first", .done))
-    let entries = (0..<5).map { log.add(AuditEvent("\($0)", .done)) }
-    #expect(log.waitingEvents == 5)
-    #expect(try lines().count == 1)
-    for entry in entries {
-      let outcome = await withCheckedContinuation { continuation in
-        log.finish(entry) { continuation.resume(returning: $0) }
-      }
-      #expect(throws: Never.self) { try outcome.get() }
-      #expect(log.waitingEvents == 0)
-      #expect(try lines().count == 6)
-    }
-    await log.close()
-  }
-
-  @Test func `an event has the outcome of its own line, also if the round before is written twice`()
-    async throws
-  {
-    let log = try open { $0.patience = .zero }
-    // From now on, lines are written on the log's queue, which waits until two calls write the same round.
-    try await log.write(AuditEvent("slow", .done))
-    let areWaiting = DispatchSemaphore(value: 0)
-    log.finish(log.add(AuditEvent("first", .done))) { _ in areWaiting.wait() }
-    log.note(AuditEvent("noted", .done))
-    let entry = log.add(AuditEvent("added", .done))
-    let path = path
-    let outcome = await withCheckedContinuation { continuation in
-      log.finish(entry) { _ in
-        // The first of them has written it. The next line can't be written.
-        do {
-          try Folder.remove(path)
-          try Folder.create(path)
-        } catch {
-          Issue.record(error)
-        }
-        log.finish(log.add(AuditEvent("lost", .done))) { continuation.resume(returning: $0) }
-      }
-      areWaiting.signal()
-    }
-    #expect(throws: AuditLog.Failure.self) { try outcome.get() }
-    #expect(log.isFailing)
-    await log.close()
-  }
-
-  @Test(arguments: [Duration.milliseconds(1), .seconds(3600)])
+  @Test(arguments: [Duration.seconds(1), .seconds(3600)])
   func `lines that were not flushed, or could not be, are flushed when the log is closed`(
     interval: Duration
   ) async throws {
@@ -294,14 +240,10 @@ import Testing
       $0.flushInterval = interval
     }
     func failures() -> Int { messages.lines.count { $0.hasPrefix("error The audit log can't be flushed") } }
-    let isScheduled = interval < .seconds(1)
-    await withCheckedContinuation { continuation in
-      // The log's queue calls this before it flushes: the name of the file can't be flushed then.
-      log.finish(log.add(AuditEvent("a", .refused))) { _ in
-        do { try Folder.replace(moved, with: refusals) } catch { Issue.record(error) }
-        continuation.resume()
-      }
-    }
+    let isScheduled = interval < .seconds(10)
+    try await log.write(AuditEvent("a", .refused))
+    // The name of the file can't be flushed any more.
+    try Folder.replace(moved, with: refusals)
     try await eventually { !isScheduled || failures() > 0 }
     await log.close()
     #expect(failures() == (isScheduled ? 2 : 1))

@@ -9,7 +9,7 @@ struct Report {
 
   /// The rows of what people run, and then those of the engine alone.
   var orderedRows: (product: [Row], engine: [Row]) {
-    let engines = [Contestant.engine, .engineAtOnce, .engineTLS].map(\.name)
+    let engines = [Contestant.engine, .engineTLS].map(\.name)
     return (rows.filter { !engines.contains($0.ours) }, rows.filter { engines.contains($0.ours) })
   }
 

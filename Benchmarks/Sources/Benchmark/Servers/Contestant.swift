@@ -4,8 +4,6 @@ import Foundation
 enum Contestant: String, CaseIterable, Codable {
   /// Only `HTTPEngine`, in `EngineServer`.
   case engine
-  /// The same, with handlers that need no task for a response that is there.
-  case engineAtOnce
   /// The same, with the system calls that an audit requires.
   case engineAudited
   /// The same, with an event loop that waits for the disk.
@@ -27,7 +25,6 @@ enum Contestant: String, CaseIterable, Codable {
   var name: String {
     switch self {
     case .engine: "HTTPEngine"
-    case .engineAtOnce: "HTTPEngine, at once"
     case .engineAudited: "HTTPEngine, audited"
     case .engineOnLoop: "HTTPEngine, on the loop"
     case .engineTLS: "HTTPEngine, TLS"
@@ -47,7 +44,6 @@ enum Contestant: String, CaseIterable, Codable {
   func launch(_ tools: Tools, port: UInt16, folder: String) throws -> Launch {
     switch self {
     case .engine: Launch("\(tools.peers)/EngineServer", ["\(port)", folder])
-    case .engineAtOnce: Launch("\(tools.peers)/EngineServer", ["\(port)", folder, "--at-once"])
     case .engineAudited: Launch("\(tools.peers)/EngineServer", ["\(port)", folder, "--audited"])
     case .engineOnLoop: Launch("\(tools.peers)/EngineServer", ["\(port)", folder, "--on-loop"])
     case .engineTLS:

@@ -83,8 +83,8 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
-  /// Runs `work` in a task, which is cancelled if the exchange ends before the whole response was sent. The task runs on
-  /// the connection's loop; on an older system it does not, so `work` must use ``EventLoop/execute(_:)``.
+  /// Runs `work` in a task, which is cancelled if the exchange ends before the whole response was sent. The task begins
+  /// on this thread, and continues elsewhere after it has waited.
   func run(_ work: @escaping @Sendable () async -> Void) {
     let loop = loop
     loop.beginTask()
@@ -93,8 +93,8 @@ final class Exchange: @unchecked Sendable {
       loop.endTask()
     }
     let task =
-      if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-        Task(executorPreference: loop) { await counted() }
+      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        Task.immediate { await counted() }
       } else {
         Task { await counted() }
       }

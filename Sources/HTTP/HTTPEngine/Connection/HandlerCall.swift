@@ -1,31 +1,28 @@
 import HTTPTypes
 import Logging
 
-/// Calls the handler for a request, and writes the response to its exchange. Used on the connection's loop, except in
-/// tasks.
+/// Calls the handler for a request, and writes the response to its exchange. Used on the connection's loop.
 struct HandlerCall {
   let exchange: Exchange
   let request: HTTPServerRequest
 
+  /// A response, or the error that becomes one.
+  private typealias Outcome = Result<HTTPServerResponse, any Error>
+
   private var loop: EventLoop { exchange.loop }
 
-  /// Calls the handler.
-  func begin() -> HTTPAnswer { loop.context.handler.answer(to: request) }
-
-  /// Writes the response as soon as it is there.
-  func finish(_ answer: HTTPAnswer) {
-    switch answer {
-    case .ready(let outcome): write(outcome)
-    case .waiting(let begin): begin { outcome in loop.execute { write(outcome) } }
-    case .pending(let make):
-      exchange.run {
-        let outcome = await HTTPAnswer.outcome(of: make)
-        loop.execute { write(outcome) }
+  /// Calls the handler, and writes the response as soon as it is there.
+  func begin() {
+    exchange.run {
+      let outcome: Outcome
+      do { outcome = .success(try await loop.context.handler.respond(to: request)) } catch {
+        outcome = .failure(error)
       }
+      loop.execute { write(outcome) }
     }
   }
 
-  private func write(_ outcome: HTTPAnswer.Outcome) {
+  private func write(_ outcome: Outcome) {
     guard let response = response(to: outcome) else { return exchange.connection.close() }
     if let stream = stream(of: response) {
       exchange.run { await send(response, stream) }
@@ -35,7 +32,7 @@ struct HandlerCall {
   }
 
   /// Returns the response for an outcome. Returns `nil` if the client has disconnected.
-  private func response(to outcome: HTTPAnswer.Outcome) -> HTTPServerResponse? {
+  private func response(to outcome: Outcome) -> HTTPServerResponse? {
     let problem: HTTPProblem
     switch outcome {
     case .success(let response): return response

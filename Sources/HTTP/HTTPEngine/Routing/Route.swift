@@ -14,23 +14,13 @@ public struct Route: Sendable {
   public let method: HTTPRequest.Method
   /// The template as written.
   public let template: String
-  let answer: @Sendable (RoutedRequest) -> HTTPAnswer
+  let action: Action
 
   /// Creates a route for `method` and `template`.
   public init(_ method: HTTPRequest.Method, _ template: String, _ action: @escaping Action) {
     self.method = method
     self.template = template
-    answer = { routed in .pending { try await action(routed) } }
-  }
-
-  /// Creates a route whose responses can be there at once. `answer` is called on the event loop, so it must not block.
-  public init(
-    answering method: HTTPRequest.Method, _ template: String,
-    by answer: @escaping @Sendable (RoutedRequest) -> HTTPAnswer
-  ) {
-    self.method = method
-    self.template = template
-    self.answer = answer
+    self.action = action
   }
 }
 

@@ -32,32 +32,19 @@ public struct Router: HTTPHandler {
 
   /// Returns the response of the matching route. Throws an ``HTTPProblem`` if no route matches.
   public func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
-    try await answer(to: request).response()
-  }
-
-  /// Returns the answer of the matching route, or an ``HTTPProblem`` if no route matches.
-  public func answer(to request: HTTPServerRequest) -> HTTPAnswer {
-    do throws(HTTPProblem) {
-      return try route(request)
-    } catch {
-      return .ready(.failure(error))
-    }
-  }
-
-  private func route(_ request: HTTPServerRequest) throws(HTTPProblem) -> HTTPAnswer {
     let (method, path) = (request.method, request.path)
-    guard methods.contains(method) else { throw .unknownMethod(method) }
+    guard methods.contains(method) else { throw HTTPProblem.unknownMethod(method) }
     if method == .options, path == "*" { return options(Self.allow(routes)) }
-    guard let match = try match(path) else { throw .noSuchPath() }
+    guard let match = try match(path) else { throw HTTPProblem.noSuchPath() }
     let route =
       match.routes.first { $0.method == method }
       ?? (method == .head ? match.routes.first { $0.method == .get } : nil)
     guard let route else {
       let allow = Self.allow(match.routes)
-      guard method == .options else { throw .methodNotAllowed(method, allowed: allow) }
+      guard method == .options else { throw HTTPProblem.methodNotAllowed(method, allowed: allow) }
       return options(allow)
     }
-    return route.answer(
+    return try await route.action(
       RoutedRequest(
         request: request, template: route.template, values: match.values, remainder: match.remainder))
   }
@@ -73,8 +60,8 @@ public struct Router: HTTPHandler {
     return match?.routes.first?.template
   }
 
-  private func options(_ allow: String) -> HTTPAnswer {
-    .ready(.success(HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])))
+  private func options(_ allow: String) -> HTTPServerResponse {
+    HTTPServerResponse(status: .noContent, headerFields: [.allow: allow])
   }
 
   static func decodedSegments(of path: String) throws(HTTPProblem) -> [String] {

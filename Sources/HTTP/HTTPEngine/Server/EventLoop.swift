@@ -4,7 +4,7 @@ import HTTPTypes
 import Logging
 import SystemIO
 
-/// A thread that accepts connections, waits for events of all of them, and runs their handlers' tasks.
+/// A thread that accepts connections, waits for events of all of them, and begins their handlers' tasks.
 ///
 /// - Invariant: from ``run()`` on, everything except `mailbox`, `threadID` and constants is accessed only on the loop's
 ///   thread. This makes `@unchecked Sendable` correct.
@@ -27,7 +27,6 @@ final class EventLoop: @unchecked Sendable {
   private var peak = 0
   private var refusedCount = 0
   private var deadlines = DeadlineTable()
-  private var localJobs: [UnownedJob] = []
   /// The requests that have arrived and whose handlers were not called yet.
   private var calls: [HandlerCall] = []
   private var runningTasks = 0
@@ -89,7 +88,7 @@ final class EventLoop: @unchecked Sendable {
         try poller.wait(milliseconds: hasTurns ? 0 : timeout) { event in
           handle(event)
           eventsInRound += 1
-          if eventsInRound % Self.takenTogether == 0 { runLocalJobs() }
+          if eventsInRound % Self.takenTogether == 0 { callHandlers() }
         }
       } catch {
         // Only an invalid descriptor of the loop itself causes this. The loop can't serve any connection then.
@@ -98,28 +97,27 @@ final class EventLoop: @unchecked Sendable {
       }
       updateTime()
       isTimeStale = true
-      runLocalJobs()
+      callHandlers()
       for connection in waiting {
         connection.takeTurn()
-        runLocalJobs()
+        callHandlers()
       }
       for connection in turns.takeReaders() {
         connection.readHeldBytes()
-        runLocalJobs()
+        callHandlers()
       }
-      letSend()
-      letShakeHands()
+      continueSending()
+      continueHandshakes()
       if now >= nextTick { tickOver() }
     }
     finish()
   }
 
   private var isFinished: Bool {
-    stopDeadline != nil && connectionCount == 0 && runningTasks == 0 && localJobs.isEmpty && calls.isEmpty
+    stopDeadline != nil && connectionCount == 0 && runningTasks == 0 && calls.isEmpty
   }
 
   private var timeout: Int {
-    if !localJobs.isEmpty { return 0 }
     if connectionCount == 0, acceptor?.isPaused != true, stopDeadline == nil { return -1 }
     return nextTick > now ? Int(nextTick - now) : 0
   }
@@ -156,51 +154,34 @@ final class EventLoop: @unchecked Sendable {
       for connection in connections { connection?.close() }
     }
     reportIfStopped()
-    runLocalJobs()
+    callHandlers()
   }
 
-  private func letSend() {
+  /// Continues responses that let others send first.
+  private func continueSending() {
     let count = turns.sendersInRound
     var index = 0
     while index < count, let connection = turns.sender(index) {
       connection.takeTurn()
-      runLocalJobs()
+      callHandlers()
       index += 1
     }
     turns.removeSenders(index)
   }
 
   /// Continues handshakes that wait for their turn.
-  private func letShakeHands() {
+  private func continueHandshakes() {
     let count = turns.handshakersInRound
     var index = 0
     while index < count, let connection = turns.handshaker(index) {
       connection.takeTurn()
-      runLocalJobs()
+      callHandlers()
       index += 1
     }
     turns.removeHandshakers(index)
   }
 
-  // MARK: Jobs
-
-  /// Runs a job of a task on the loop's thread.
-  private func add(_ job: UnownedJob) {
-    if isCurrent {
-      localJobs.append(job)
-      return
-    }
-    if !mailbox.post(job) { runElsewhere(job) }
-  }
-
-  /// Runs a job of a task that outlives the server.
-  private func runElsewhere(_ job: UnownedJob) { DispatchQueue.global().async { self.run(job) } }
-
-  private func run(_ job: UnownedJob) {
-    if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-      job.runSynchronously(on: asUnownedTaskExecutor())
-    }
-  }
+  // MARK: Handlers
 
   /// Executes `action` on the loop's thread. If the caller runs on that thread, executes it immediately.
   ///
@@ -215,43 +196,23 @@ final class EventLoop: @unchecked Sendable {
   }
 
   private func emptyMailbox() {
-    let mail = mailbox.empty()
-    localJobs.append(contentsOf: mail.jobs)
-    for action in mail.actions { action() }
+    for action in mailbox.empty() { action() }
   }
 
   /// Calls the handlers of a request at the end of the current round.
   func call(_ handler: HandlerCall) { calls.append(handler) }
 
-  /// Calls the handlers of all requests that arrived, and then lets them finish together.
+  /// Calls the handlers of all requests that arrived.
   private func callHandlers() {
     // A response that is sent lets the connection's next request begin.
     while !calls.isEmpty {
-      let called = calls
+      let arrived = calls
       calls.removeAll(keepingCapacity: true)
-      let answers = called.map { $0.begin() }
-      for (call, answer) in zip(called, answers) { call.finish(answer) }
+      for call in arrived { call.begin() }
     }
   }
 
-  private func runLocalJobs() {
-    callHandlers()
-    var index = 0
-    // Limits the number of jobs, so that jobs that create further jobs do not block the connections.
-    while index < localJobs.count, index < 1024 {
-      let job = localJobs[index]
-      index += 1
-      run(job)
-      if index == localJobs.count { callHandlers() }
-    }
-    if index == localJobs.count {
-      localJobs.removeAll(keepingCapacity: true)
-    } else {
-      localJobs.removeFirst(index)
-    }
-  }
-
-  /// Counts a new task of a connection. It runs on this loop and must end with ``endTask()``.
+  /// Counts a new task of a connection. It must end with ``endTask()``.
   func beginTask() { runningTasks += 1 }
 
   /// Counts the end of a task.
@@ -380,18 +341,10 @@ final class EventLoop: @unchecked Sendable {
     stopped = nil
   }
 
-  /// Closes the mailbox, and runs the remaining jobs elsewhere.
+  /// Closes the mailbox, and executes its last actions.
   private func finish() {
-    let mail = mailbox.close()
-    for action in mail.actions { action() }
+    for action in mailbox.close() { action() }
     reportIfStopped()
     threadID.set(0)
-    for job in localJobs + mail.jobs { runElsewhere(job) }
-    localJobs = []
   }
-}
-
-@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-extension EventLoop: TaskExecutor {
-  func enqueue(_ job: consuming ExecutorJob) { add(UnownedJob(job)) }
 }

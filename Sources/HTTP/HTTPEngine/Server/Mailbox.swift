@@ -1,15 +1,11 @@
 import SystemIO
 
-/// The jobs and actions that other threads post to an event loop. Each batch causes only one wake-up.
+/// The actions that other threads post to an event loop. Each batch causes only one wake-up.
 final class Mailbox: Sendable {
-  /// The jobs and actions since the last call.
-  struct Mail: Sendable {
-    var jobs: [UnownedJob] = []
-    var actions: [@Sendable () -> Void] = []
-  }
+  typealias Action = @Sendable () -> Void
 
   private struct State: Sendable {
-    var mail = Mail()
+    var actions: [Action] = []
     var isOpen = true
     /// Whether the loop was woken and has not emptied the mailbox since.
     var hasWoken = false
@@ -23,16 +19,11 @@ final class Mailbox: Sendable {
   /// A descriptor that is readable while the mailbox is not empty.
   var descriptor: Int32 { waker.descriptor }
 
-  /// - Returns: `false` if the loop has ended and will not run the job.
-  func post(_ job: UnownedJob) -> Bool { post { $0.jobs.append(job) } }
-
   /// - Returns: `false` if the loop has ended and will not run the action.
-  func post(_ action: @escaping @Sendable () -> Void) -> Bool { post { $0.actions.append(action) } }
-
-  private func post(_ append: (inout Mail) -> Void) -> Bool {
+  func post(_ action: @escaping Action) -> Bool {
     let (isOpen, wakes) = state.withLock { state in
       guard state.isOpen else { return (false, false) }
-      append(&state.mail)
+      state.actions.append(action)
       defer { state.hasWoken = true }
       return (true, !state.hasWoken)
     }
@@ -40,20 +31,20 @@ final class Mailbox: Sendable {
     return isOpen
   }
 
-  /// Removes and returns all contents.
-  func empty() -> Mail {
+  /// Removes and returns all actions.
+  func empty() -> [Action] {
     waker.reset()
     return state.withLock { state in
-      defer { (state.mail, state.hasWoken) = (Mail(), false) }
-      return state.mail
+      defer { (state.actions, state.hasWoken) = ([], false) }
+      return state.actions
     }
   }
 
-  /// Closes the mailbox and returns its last contents.
-  func close() -> Mail {
+  /// Closes the mailbox and returns its last actions.
+  func close() -> [Action] {
     state.withLock { state in
       defer { state = State(isOpen: false) }
-      return state.mail
+      return state.actions
     }
   }
 }

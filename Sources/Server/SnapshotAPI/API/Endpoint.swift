@@ -19,28 +19,14 @@ package import SnapshotFormat
 package struct Endpoint: Sendable {
   /// Handles the call of an admitted caller.
   package typealias CallHandler = @Sendable (APIRequest) async throws -> HTTPServerResponse
-  /// Handles a call without waiting, or returns `nil` if it would have to wait. Runs on an event loop, so it must not
-  /// block.
-  package typealias ImmediateHandler = @Sendable (APIRequest) throws -> HTTPServerResponse?
   /// Handles the request of an admitted visitor.
   package typealias PageHandler = @Sendable (PageCall) async throws -> HTTPServerResponse
 
   package enum Handler: Sendable {
     /// A call, authenticated by a token or a link.
-    case call(Responder<APIRequest>)
+    case call(CallHandler)
     /// A web page or the action of a form, authenticated by a session. It is not part of the API.
     case page(PageHandler)
-
-    static func call(_ handler: @escaping CallHandler, atOnce: ImmediateHandler? = nil) -> Handler {
-      .call { call in
-        do {
-          if let response = try atOnce?(call) { return .ready(.success(response)) }
-        } catch {
-          return .ready(.failure(error))
-        }
-        return .pending { try await handler(call) }
-      }
-    }
   }
 
   /// The OpenAPI operation id, and the action in the audit log. A page has the id of the call that reads or changes the
@@ -59,19 +45,19 @@ package struct Endpoint: Sendable {
   package let documentation: Documentation?
   package let handler: Handler
 
-  /// Creates a call of the API. `atOnce` is called before `handler`, which is then not called if there is a response.
+  /// Creates a call of the API.
   package init(
     _ id: String, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
     _ summary: String, detail: String = "", audited: Audited = .always, uploads: UploadProtocol? = nil,
     parameters: [Parameter] = [], body: [String: JSONValue]? = nil, responses: [Response],
     problems: [ProblemKind] = [], fields: [String] = [],
-    atOnce: ImmediateHandler? = nil, handler: @escaping CallHandler
+    handler: @escaping CallHandler
   ) {
     self.init(
       id, method, template, permission, audited, uploads,
       Documentation(
         summary: summary, detail: detail, parameters: parameters, body: body, responses: responses,
-        problems: problems, fields: fields), .call(handler, atOnce: atOnce))
+        problems: problems, fields: fields), .call(handler))
   }
 
   private init(

@@ -81,7 +81,7 @@ package struct SnapshotRoutes: Sendable {
         problems: [
           .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
           .preconditionFailed, .rangeNotSatisfiable,
-        ], atOnce: bundleAtOnce, handler: bundle),
+        ], handler: bundle),
       Endpoint(
         "readSnapshot", .get, "/v1/snapshots/{id}", .status, "Returns the record of a snapshot.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
@@ -92,7 +92,7 @@ package struct SnapshotRoutes: Sendable {
         problems: [
           .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
           .preconditionFailed,
-        ], atOnce: recordAtOnce, handler: record),
+        ], handler: record),
     ]
   }
 
@@ -101,16 +101,6 @@ package struct SnapshotRoutes: Sendable {
     if let bundleURL = service.bundleURL { return try await redirect(call, bundleURL) }
     let response = try response(to: call, try await service.contents(for: call))
     return call.request.method == .head ? response : try await response.withFirstPiece()
-  }
-
-  /// Sends a bundle that the store has at hand.
-  private func bundleAtOnce(_ call: APIRequest) throws -> HTTPServerResponse? {
-    guard service.bundleURL == nil, let bundle = service.store.openRecent(try call.value(of: .id)) else {
-      return nil
-    }
-    guard call.caller.mayRead(bundle.record) else { throw StoreError.notFound }
-    call.concerns(bundle.record)
-    return try response(to: call, BundleContents(record: bundle.record, bytes: .file(bundle.file)))
   }
 
   private func response(to call: APIRequest, _ contents: BundleContents) throws -> HTTPServerResponse {
@@ -171,13 +161,6 @@ package struct SnapshotRoutes: Sendable {
     } visible: {
       call.caller.maySeeStatus(of: $0)
     }
-    return try response(to: call, record)
-  }
-
-  /// Sends a record that the store has at hand.
-  private func recordAtOnce(_ call: APIRequest) throws -> HTTPServerResponse? {
-    guard let record = service.store.recentRecord(try call.value(of: .id)) else { return nil }
-    guard call.caller.maySeeStatus(of: record) else { throw StoreError.notFound }
     return try response(to: call, record)
   }
 

@@ -19,24 +19,19 @@ package final class AnswerMiddleware: Middleware {
     self.logger = logger
   }
 
-  package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
-    -> HTTPAnswer
-  {
-    next(request).then { [self] outcome in
-      switch outcome {
-      case .success(let response):
-        return .ready(.success(Self.finished(Self.heedingCondition(response, request), request)))
-      case .failure(let error):
-        logger.logInternal(error, of: request)
-        guard var problem = SnapshotProblem.answer(to: error) else {
-          return .ready(.failure(SnapshotProblem.brokenBody(error)))
-        }
-        guard isForPeople(request) else {
-          problem.headerFields[.xContentTypeOptions] = "nosniff"
-          return .ready(.failure(problem))
-        }
-        return .pending { [self, problem] in Self.finished(try await page(problem, request), request) }
+  package func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
+    do {
+      return Self.finished(Self.applyingCondition(to: try await next(request), request), request)
+    } catch {
+      logger.logInternal(error, of: request)
+      guard var problem = SnapshotProblem.answer(to: error) else { throw SnapshotProblem.brokenBody(error) }
+      guard isFromBrowser(request) else {
+        problem.headerFields[.xContentTypeOptions] = "nosniff"
+        throw problem
       }
+      return Self.finished(try await page(problem, request), request)
     }
   }
 
@@ -52,14 +47,14 @@ package final class AnswerMiddleware: Middleware {
   private static let noSniffing = HTTPField(name: .xContentTypeOptions, value: "nosniff")
 
   /// Whether a browser requests a path that neither the API nor a page has.
-  private func isForPeople(_ request: HTTPServerRequest) -> Bool {
+  private func isFromBrowser(_ request: HTTPServerRequest) -> Bool {
     request.context?.route == nil && !request.path.hasPrefix("/v1") && request.acceptsHTML
   }
 
   /// Applies `If-None-Match: *`, which fails if there is any content. It also applies to responses without validators
   /// (RFC 9110 §13.1.2).
-  private static func heedingCondition(
-    _ response: HTTPServerResponse, _ request: HTTPServerRequest
+  private static func applyingCondition(
+    to response: HTTPServerResponse, _ request: HTTPServerRequest
   ) -> HTTPServerResponse {
     let preconditions = Preconditions(request.headerFields)
     guard preconditions.isCreateOnly, response.status == .ok,

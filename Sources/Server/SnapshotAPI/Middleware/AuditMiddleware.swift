@@ -27,7 +27,9 @@ package final class AuditMiddleware: Middleware {
     self.logger = logger
   }
 
-  package func answer(_ routed: RoutedRequest, next: @escaping Responder<RoutedRequest>) -> HTTPAnswer {
+  package func respond(
+    to routed: RoutedRequest, next: Responder<RoutedRequest>
+  ) async throws -> HTTPServerResponse {
     let request = routed.request
     let context = request.context ?? RequestContext()
     context.update { facts in
@@ -36,62 +38,54 @@ package final class AuditMiddleware: Middleware {
       facts.report = routed.valueIfValid(of: .report)
     }
     let changes = request.method != .get && request.method != .head
-    @Sendable func answer() -> HTTPAnswer {
-      next(routed).then { [self] outcome in
-        if recordsRefusalsOnly, case .success = outcome { return .ready(outcome) }
-        return recorded(outcome, event(request, context, outcome), changes: changes)
-      }
-    }
-    guard changes, audit.isFailing else { return answer() }
-    return .pending { [self] in
+    if changes, audit.isFailing {
       // Only a written line shows whether the log works again.
-      try await write(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
-      return try await answer().response()
+      let isWritten = await record(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
+      if !isWritten { throw HTTPProblem.auditUnavailable }
     }
+    let response: HTTPServerResponse
+    do {
+      response = try await next(routed)
+    } catch {
+      let event = event(request, context, error)
+      if await !record(event), changes { reportMissing(event) }
+      throw error
+    }
+    if recordsRefusalsOnly { return response }
+    let event = event(request, context, .done, status: response.status.code)
+    guard await !record(event) else { return response }
+    // A change is kept and answered. Otherwise nothing is disclosed.
+    guard changes else { throw HTTPProblem.auditUnavailable }
+    reportMissing(event)
+    return response
   }
 
-  private func write(_ event: AuditEvent) async throws(HTTPProblem) {
+  /// Returns whether `event` is in the log.
+  private func record(_ event: AuditEvent) async -> Bool {
     do throws(AuditLog.Failure) {
-      try await audit.write(event)
+      if event.result == .refused {
+        try await audit.writeRefusal(event)
+      } else {
+        try await audit.write(event)
+      }
       metrics.auditWritten.increment()
+      return true
     } catch {
       metrics.auditLost.increment()
-      throw HTTPProblem.auditUnavailable
+      return false
     }
   }
 
-  /// Returns the answer that waits until `event` is in the log.
-  private func recorded(_ outcome: HTTPAnswer.Outcome, _ event: AuditEvent, changes: Bool) -> HTTPAnswer {
-    let entry = event.result == .refused ? audit.addRefusal(event) : audit.add(event)
-    return .waiting { [self] completion in
-      audit.finish(entry) { [self] writing in
-        guard case .failure = writing else {
-          metrics.auditWritten.increment()
-          return completion(outcome)
-        }
-        metrics.auditLost.increment()
-        if changes {
-          logger.critical(
-            "An event is missing in the audit log", metadata: ["event": "\(event.line.dropLast())"])
-        } else if case .success = outcome {
-          return completion(.failure(HTTPProblem.auditUnavailable))
-        }
-        completion(outcome)
-      }
-    }
+  private func reportMissing(_ event: AuditEvent) {
+    logger.critical(
+      "An event is missing in the audit log", metadata: ["event": "\(event.line.dropLast())"])
   }
 
   private func event(
-    _ request: HTTPServerRequest, _ context: RequestContext, _ result: HTTPAnswer.Outcome
+    _ request: HTTPServerRequest, _ context: RequestContext, _ error: any Error
   ) -> AuditEvent {
-    switch result {
-    case .success(let response): event(request, context, .done, status: response.status.code)
-    case .failure(let error):
-      switch SnapshotProblem.answer(to: error) {
-      case let problem?: event(request, context, Self.result(problem), problem: problem)
-      case nil: event(request, context, .failed)
-      }
-    }
+    guard let problem = SnapshotProblem.answer(to: error) else { return event(request, context, .failed) }
+    return event(request, context, Self.result(problem), problem: problem)
   }
 
   private static func result(_ problem: HTTPProblem) -> AuditEvent.Result {

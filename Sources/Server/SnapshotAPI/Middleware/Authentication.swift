@@ -14,27 +14,14 @@ package struct TokenAuthentication: Middleware {
     self.permission = permission
   }
 
-  package func answer(_ routed: RoutedRequest, next: @escaping Responder<APIRequest>) -> HTTPAnswer {
-    do {
-      if let caller = try access.admitAtOnce(routed, permission) { return answer(routed, caller, next) }
-    } catch {
-      return .ready(.failure(error))
-    }
-    return .pending {
-      try await answer(routed, try await access.admit(routed, permission), next).response()
-    }
-  }
-
-  private func answer(
-    _ routed: RoutedRequest, _ caller: Caller, _ next: Responder<APIRequest>
-  ) -> HTTPAnswer {
+  package func respond(
+    to routed: RoutedRequest, next: Responder<APIRequest>
+  ) async throws -> HTTPServerResponse {
+    let caller = try await access.admit(routed, permission)
     routed.request.record(caller)
-    let answer = next(APIRequest(routed, caller: caller))
-    let fields = caller.answerFields
-    guard !fields.isEmpty else { return answer }
-    return answer.changing { response in
-      for field in fields { response.headerFields[field.name] = field.value }
-    }
+    var response = try await next(APIRequest(routed, caller: caller))
+    for field in caller.answerFields { response.headerFields[field.name] = field.value }
+    return response
   }
 }
 
@@ -49,12 +36,8 @@ package struct SessionAuthentication: Middleware {
     self.permission = permission
   }
 
-  package func answer(_ routed: RoutedRequest, next: @escaping Responder<PageCall>) -> HTTPAnswer {
-    .pending { try await respond(to: routed, next) }
-  }
-
-  private func respond(
-    to routed: RoutedRequest, _ next: Responder<PageCall>
+  package func respond(
+    to routed: RoutedRequest, next: Responder<PageCall>
   ) async throws -> HTTPServerResponse {
     let request = routed.request
     let progress = PageProgress.current ?? PageProgress()
@@ -63,7 +46,7 @@ package struct SessionAuthentication: Middleware {
     request.record(visitor.caller)
     guard try routed.query().value("access_token") == nil else { throw HTTPProblem.tokenInURL }
     try visitor.require(permission)
-    return try await next(PageCall(routed: routed, visitor: visitor, progress: progress)).response()
+    return try await next(PageCall(routed: routed, visitor: visitor, progress: progress))
   }
 }
 

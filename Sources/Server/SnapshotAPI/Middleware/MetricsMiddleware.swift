@@ -11,9 +11,11 @@ package struct MetricsMiddleware: Middleware {
     self.metrics = metrics
   }
 
-  package func answer(_ routed: RoutedRequest, next: @escaping Responder<RoutedRequest>) -> HTTPAnswer {
+  package func respond(
+    to routed: RoutedRequest, next: Responder<RoutedRequest>
+  ) async throws -> HTTPServerResponse {
     routed.request.context?.update { $0.route = metrics }
-    return next(routed)
+    return try await next(routed)
   }
 }
 
@@ -26,19 +28,22 @@ package struct UploadMetricsMiddleware: Middleware {
     self.metrics = metrics
   }
 
-  package func answer(_ routed: RoutedRequest, next: @escaping Responder<RoutedRequest>) -> HTTPAnswer {
+  package func respond(
+    to routed: RoutedRequest, next: Responder<RoutedRequest>
+  ) async throws -> HTTPServerResponse {
     let context = routed.request.context
-    return next(routed).then { outcome in
-      let ending = context?.facts.ending
-      if ending != .open { metrics.countUpload(Self.name(outcome, ending)) }
-      return .ready(outcome)
+    do {
+      let response = try await next(routed)
+      count(
+        context, context?.facts.ending?.rawValue ?? (response.status == .created ? "created" : "repeated"))
+      return response
+    } catch {
+      count(context, SnapshotProblem.answer(to: error)?.kindName ?? "broken-off")
+      throw error
     }
   }
 
-  private static func name(_ outcome: HTTPAnswer.Outcome, _ ending: RequestContext.Ending?) -> String {
-    switch outcome {
-    case .success(let response): ending?.rawValue ?? (response.status == .created ? "created" : "repeated")
-    case .failure(let error): SnapshotProblem.answer(to: error)?.kindName ?? "broken-off"
-    }
+  private func count(_ context: RequestContext?, _ outcome: String) {
+    if context?.facts.ending != .open { metrics.countUpload(outcome) }
   }
 }

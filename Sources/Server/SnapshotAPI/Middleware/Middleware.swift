@@ -10,12 +10,12 @@ package protocol Middleware<Input, Output>: Sendable {
   associatedtype Input
   associatedtype Output
 
-  /// Returns the answer to `input`, usually by calling `next`. Must not block.
-  func answer(_ input: Input, next: @escaping Responder<Output>) -> HTTPAnswer
+  /// Returns the response to `input`, usually by calling `next`. Must not block.
+  func respond(to input: Input, next: Responder<Output>) async throws -> HTTPServerResponse
 }
 
-/// Returns the answer to a request. Its error is one that ``SnapshotProblem`` converts to a response. Must not block.
-package typealias Responder<Input> = @Sendable (Input) -> HTTPAnswer
+/// Returns the response to a request. Its error is one that ``SnapshotProblem`` converts to a response. Must not block.
+package typealias Responder<Input> = @Sendable (Input) async throws -> HTTPServerResponse
 
 /// A chain of steps, outermost first. It is composed once, not for each request.
 package struct Steps<Input, Output>: Sendable {
@@ -23,7 +23,7 @@ package struct Steps<Input, Output>: Sendable {
 
   /// Creates a chain with the outermost step.
   package init<First: Middleware>(_ first: First) where First.Input == Input, First.Output == Output {
-    compose = { next in { input in first.answer(input, next: next) } }
+    compose = { next in { input in try await first.respond(to: input, next: next) } }
   }
 
   private init(compose: @escaping @Sendable (@escaping Responder<Output>) -> Responder<Input>) {
@@ -33,7 +33,7 @@ package struct Steps<Input, Output>: Sendable {
   /// Adds a step inside the last one.
   package func then<Next: Middleware>(_ step: Next) -> Steps<Input, Next.Output> where Next.Input == Output {
     Steps<Input, Next.Output> { [compose] next in
-      compose { input in step.answer(input, next: next) }
+      compose { input in try await step.respond(to: input, next: next) }
     }
   }
 
@@ -45,10 +45,10 @@ package struct Steps<Input, Output>: Sendable {
 package struct RequestContextMiddleware: Middleware {
   package init() {}
 
-  package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
-    -> HTTPAnswer
-  {
+  package func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
     request.note = RequestContext()
-    return next(request)
+    return try await next(request)
   }
 }

@@ -20,19 +20,17 @@ package struct TracingMiddleware: Middleware {
     }
   }
 
-  package func answer(_ request: HTTPServerRequest, next: @escaping Responder<HTTPServerRequest>)
-    -> HTTPAnswer
-  {
+  package func respond(
+    to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
+  ) async throws -> HTTPServerResponse {
     // Two values, which are joined with a comma, are ambiguous and are ignored (W3C Trace Context §3.2.2).
     let parent = request.headerFields[.traceParent].flatMap { $0.contains(",") ? nil : TraceParent($0) }
-    guard parent != nil || tracer != nil else { return next(request) }
+    guard parent != nil || tracer != nil else { return try await next(request) }
     var context = ServiceContext.current ?? .topLevel
     context.traceParent = parent
     if let parent { request.context?.update { $0.traceID = parent.traceID } }
-    return .pending { [context, tracer] in
-      if let tracer { return try await respond(to: request, context, by: tracer, next) }
-      return try await ServiceContext.withValue(context) { try await next(request).response() }
-    }
+    if let tracer { return try await respond(to: request, context, by: tracer, next) }
+    return try await ServiceContext.withValue(context) { try await next(request) }
   }
 
   private func respond<Some: Tracer>(
@@ -55,7 +53,7 @@ package struct TracingMiddleware: Middleware {
         if status >= 500 { span.setStatus(SpanStatus(code: .error)) }
       }
       do {
-        let response = try await next(request).response()
+        let response = try await next(request)
         end(response.status.code)
         return response
       } catch {

@@ -13,12 +13,8 @@ package struct PageMiddleware: Middleware {
     self.web = web
   }
 
-  package func answer(_ routed: RoutedRequest, next: @escaping Responder<RoutedRequest>) -> HTTPAnswer {
-    .pending { try await respond(to: routed, next) }
-  }
-
-  private func respond(
-    to routed: RoutedRequest, _ next: Responder<RoutedRequest>
+  package func respond(
+    to routed: RoutedRequest, next: Responder<RoutedRequest>
   ) async throws -> HTTPServerResponse {
     let request = routed.request
     // This response discloses nothing, so it is sent before the audit log, which is further inside, records the
@@ -27,7 +23,7 @@ package struct PageMiddleware: Middleware {
     let progress = PageProgress()
     var response: HTTPServerResponse
     do {
-      response = try await PageProgress.$current.withValue(progress) { try await next(routed).response() }
+      response = try await PageProgress.$current.withValue(progress) { try await next(routed) }
       response.addPageFields()
     } catch {
       guard var problem = SnapshotProblem.answer(to: error) else { throw error }

@@ -65,7 +65,7 @@ struct UploadPages: Sendable {
         try pages.requireOwnPage(page)
         try pages.requireGenuine(page.request.headerFields[.snapshotFormToken] ?? "", page)
       }
-      var response = try await handler(page.asAPI).response()
+      var response = try await handler(page.asAPI)
       if let location = response.headerFields[.location], let id = location.split(separator: "/").last {
         response.headerFields[.location] = "\(PagePath.uploads)/\(id)"
       }

@@ -49,28 +49,6 @@ import Testing
     }
   }
 
-  @Test func `a route can answer at once, with an error, or later`() async throws {
-    let router = Router([
-      Route(answering: .get, "/now") { _ in .ready(.success(Self.answer("now"))) },
-      Route(answering: .get, "/wrong") { _ in .ready(.failure(HTTPProblem.badRequest("wrong"))) },
-      Route(answering: .get, "/later/{id}") { routed in
-        .pending { Self.answer("later \(try routed.value(of: Self.id))") }
-      },
-    ])
-    func answer(_ path: String) -> HTTPAnswer {
-      router.answer(to: HTTPServerRequest(method: .get, path: path))
-    }
-    guard case .ready(.success(let now)) = answer("/now"),
-      case .ready(.failure(let wrong)) = answer("/wrong"), case .pending(let makeLater) = answer("/later/1")
-    else {
-      Issue.record("an answer has another form")
-      return
-    }
-    #expect(Self.text(of: now) == "now")
-    #expect((wrong as? HTTPProblem)?.status == .badRequest)
-    #expect(Self.text(of: try await makeLater()) == "later 1")
-  }
-
   @Test(
     arguments: [
       ("/v1/reports/a/snapshots", "/v1/reports/{report}/snapshots"),
