@@ -10,12 +10,12 @@ import Testing
 /// The catalogues that must follow the same rules.
 package enum CatalogKind: CaseIterable, Sendable {
   case memory, sqlite, postgresql
-  /// PostgreSQL, with blocks of few records.
-  case postgresqlBlocks
+  /// PostgreSQL, which checks few of the newest rows before it uses the index of the terms.
+  case postgresqlIndex
 
   /// The catalogues that can be tested on this machine.
   package static let allCases: [CatalogKind] =
-    [.memory, .sqlite] + (PostgreSQLServer.isInstalled ? [.postgresql, .postgresqlBlocks] : [])
+    [.memory, .sqlite] + (PostgreSQLServer.isInstalled ? [.postgresql, .postgresqlIndex] : [])
 
   /// Calls `body` with an empty, complete catalogue.
   package func withCatalog(_ body: (any Catalog) async throws -> Void) async throws {
@@ -31,11 +31,10 @@ package enum CatalogKind: CaseIterable, Sendable {
         throw error
       }
       await catalog.close()
-    case .postgresql, .postgresqlBlocks:
+    case .postgresql, .postgresqlIndex:
       try await withDatabase { configuration in
         let catalog = try await PostgreSQLCatalog.open(
-          configuration,
-          packing: self == .postgresql ? Packing() : Packing(block: 7, loose: 2, isAwaited: true))
+          configuration, checkedRows: self == .postgresql ? 500 : 2)
         defer { catalog.close() }
         try await catalog.complete(generation: try await catalog.state().generation)
         try await body(catalog)

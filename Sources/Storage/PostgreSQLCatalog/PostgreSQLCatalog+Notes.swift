@@ -58,7 +58,7 @@ extension PostgreSQLCatalog: SettledRecords {
       // One statement sees one state of the database.
       try connection.query(
         """
-        SELECT record, attempt FROM snapshot WHERE id = $1 AND place IS NOT NULL AND attempt <> ''
+        SELECT record, attempt FROM snapshot WHERE id = $1 AND removed IS NULL AND attempt <> ''
           AND NOT EXISTS (SELECT FROM unindexed WHERE unindexed.id = $1 AND NOT creation)
         """, [.bytes(Array(id.bytes))]
       ).map { row in

@@ -20,40 +20,41 @@ import SystemIO
 /// one has failed, until it answers again.
 public final class PostgreSQLCatalog: Catalog {
   private let pool: PostgreSQLPool
-  /// The pool with which blocks are packed.
-  private let packingPool: PostgreSQLPool
-  private let packing: Packing
-  /// The number of records that this server inserted since it last packed blocks.
-  private let unpacked = Lock(0)
+  /// The pool with which the server tidies up.
+  private let tidyingPool: PostgreSQLPool
+  /// The number of the newest rows that a search checks before it uses the index of the terms.
+  private let checkedRows: Int
+  /// The number of changes since this server last tidied up.
+  private let untidied = Lock(0)
 
   /// Connects to the database, and creates the tables if they are missing.
   public static func open(
     _ configuration: PostgreSQLConfiguration
   ) async throws(CatalogError) -> PostgreSQLCatalog {
-    try await open(configuration, packing: Packing())
+    try await open(configuration, checkedRows: 500)
   }
 
-  /// Connects to the database, and packs records by another rule than usual.
+  /// Connects to the database, and checks another number of the newest rows first than usual.
   package static func open(
-    _ configuration: PostgreSQLConfiguration, packing: Packing
+    _ configuration: PostgreSQLConfiguration, checkedRows: Int
   ) async throws(CatalogError) -> PostgreSQLCatalog {
-    let catalog = PostgreSQLCatalog(configuration, packing)
+    let catalog = PostgreSQLCatalog(configuration, checkedRows)
     try await catalog.perform { try Schema.migrations.apply($0) }
     return catalog
   }
 
-  private init(_ configuration: PostgreSQLConfiguration, _ packing: Packing) {
+  private init(_ configuration: PostgreSQLConfiguration, _ checkedRows: Int) {
     var configuration = configuration
     configuration.session = Schema.session
     pool = PostgreSQLPool(configuration)
-    packingPool = pool
-    self.packing = packing
+    tidyingPool = pool
+    self.checkedRows = checkedRows
   }
 
   private init(promptly other: PostgreSQLCatalog) {
     pool = PostgreSQLPool(other.pool.configuration.prompt, failingWith: other.pool)
-    packingPool = other.pool
-    packing = other.packing
+    tidyingPool = other.pool
+    checkedRows = other.checkedRows
   }
 
   /// The same catalogue with connections of its own, whose calls throw within two seconds if the database does not
@@ -68,55 +69,53 @@ public final class PostgreSQLCatalog: Catalog {
   /// Adds records, or replaces those with the same ids.
   public func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
     guard !records.isEmpty else { return }
-    let loose = try await change { writer in try writer.insert(Self.prepare(records)) }
-    let count = unpacked.add(loose)
-    guard count >= packing.loose else { return }
-    unpacked.set(0)
-    let work = Task { await pack() }
-    if packing.isAwaited { await work.value }
-  }
-
-  /// Packs blocks until no more are complete.
-  private func pack() async {
-    do {
-      while try await packingPool.perform({ [packing] in try packing.packOne($0) }) {}
-    } catch {
-      // The records are indexed. The next insertion tries to pack them again.
-      unpacked.add(packing.loose)
-    }
+    let prepared = records.map(PreparedRecord.init)
+    try await change { writer in try writer.insert(prepared) }
   }
 
   /// Removes a record permanently, if it exists.
   public func remove(_ id: SnapshotID) async throws(CatalogError) {
-    _ = try await change { writer in try writer.remove(Array(id.bytes)) }
+    try await change { writer in try writer.remove(Array(id.bytes)) }
   }
 
-  /// Runs `body` in a transaction.
-  /// - Returns: the number of records that were indexed without a block.
+  /// Runs `body` in a transaction, and tidies up from time to time.
   private func change(
     _ body: @escaping @Sendable (inout IndexWriter) throws -> Void
-  ) async throws(CatalogError) -> Int {
+  ) async throws(CatalogError) {
     do {
-      return try await pool.transaction { connection in
-        var writer = try IndexWriter(connection)
+      try await pool.transaction { connection in
+        var writer = IndexWriter(connection)
         try body(&writer)
         try writer.finish()
-        return writer.loose
       }
     } catch {
       throw CatalogError(error)
     }
+    guard untidied.add(1) >= IndexLimits.tidying else { return }
+    untidied.set(0)
+    Task { await tidyUp() }
   }
 
-  private static func prepare(_ records: [SnapshotRecord]) -> [PreparedRecord] {
-    records.map(PreparedRecord.init)
+  /// Sums up the counts per day, and forgets what was removed long ago. Only one server does so at a time.
+  private func tidyUp() async {
+    do {
+      try await tidyingPool.transaction { connection in
+        guard try connection.tryLock(Schema.maintenance) else { return }
+        try DayCounts.sumUp(connection)
+        try connection.execute(
+          "DELETE FROM snapshot WHERE removed < now() - interval '\(IndexLimits.removalDays) days'")
+      }
+    } catch {
+      // Nothing depends on it. The next change tries again.
+      untidied.add(IndexLimits.tidying)
+    }
   }
 
   // MARK: - Queries
 
   /// Returns one page of the records that match `query`, newest first.
   public func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
-    try await read { try Search.page(query, request, $0) }
+    try await read { [checkedRows] in try Search.page(query, request, checked: checkedRows, $0) }
   }
 
   /// Counts the records that match `query`.
@@ -128,7 +127,9 @@ public final class PostgreSQLCatalog: Catalog {
   public func activity(
     _ query: CatalogQuery, days: ClosedRange<Int>
   ) async throws(CatalogError) -> CatalogActivity {
-    try await read { try Search.activity(query, CatalogActivity.limited(days), $0) }
+    try await read { [checkedRows] connection in
+      try Search.activity(query, CatalogActivity.limited(days), checked: checkedRows, connection)
+    }
   }
 
   /// Returns the ids of one shard that the catalogue contains.
@@ -137,7 +138,7 @@ public final class PostgreSQLCatalog: Catalog {
     let last = first + [UInt8](repeating: 0xFF, count: 16)
     return try await perform { connection in
       try connection.query(
-        "SELECT id FROM snapshot WHERE id BETWEEN $1 AND $2 AND place IS NOT NULL",
+        "SELECT id FROM snapshot WHERE id BETWEEN $1 AND $2 AND removed IS NULL",
         [.bytes(first), .bytes(last)]
       ).compactMap { SnapshotID(bytes: try $0.bytes(0)) }
     }
@@ -149,7 +150,7 @@ public final class PostgreSQLCatalog: Catalog {
   ) async throws(CatalogError) -> Value {
     do {
       return try await pool.transaction(.snapshot) { connection in
-        guard try IndexState.read(connection).phase == .complete else { throw CatalogError.incomplete }
+        guard try IndexState.read(connection).isComplete else { throw CatalogError.incomplete }
         return try body(connection)
       }
     } catch {
@@ -163,37 +164,53 @@ public final class PostgreSQLCatalog: Catalog {
   public func state() async throws(CatalogError) -> CatalogState {
     let state = try await perform { try IndexState.read($0) }
     return CatalogState(
-      extent: state.phase == .complete ? .everything : .nothing, generation: state.generation)
+      extent: state.isComplete ? .everything : .nothing, generation: state.generation)
   }
 
   /// Marks the catalogue as complete, if its generation is still `generation`. After a rebuild the index is built first,
   /// by one server, for which the others wait; meanwhile records can be inserted and removed.
   public func complete(generation: Int) async throws(CatalogError) {
     let state = try await perform { try IndexState.read($0) }
-    guard state.generation == generation, state.phase != .complete else { return }
+    guard state.generation == generation, !state.isComplete else { return }
     var configuration = pool.configuration
-    configuration.connections = IndexLimits.buildWriters
-    let writers = PostgreSQLPool(configuration)
     configuration.connections = 1
     configuration.statementTimeout = IndexLimits.buildStatement
-    let source = PostgreSQLPool(configuration)
-    defer { for pool in [source, writers] { pool.close() } }
+    // The lock is held until the connection is closed. If the server ends, another one builds the index.
+    let builder = PostgreSQLPool(configuration)
+    defer { builder.close() }
     do {
-      try await packing.build(generation: generation, from: source, to: writers)
+      while try await builder.perform({ try !$0.trySessionLock(Schema.maintenance) }) {
+        try await Task.sleep(for: IndexLimits.buildPause)
+      }
+      try await builder.perform { try Self.build($0, generation) }
     } catch {
       throw CatalogError(error)
     }
+  }
+
+  private static func build(_ connection: PostgreSQLConnection, _ generation: Int) throws {
+    let state = try IndexState.read(connection)
+    guard state.generation == generation, !state.isComplete else { return }
+    try connection.execute("SET maintenance_work_mem = '256MB'")
+    try connection.execute(Schema.dropTerms)
+    try connection.execute(Schema.createTerms)
+    try connection.execute("VACUUM (ANALYZE) snapshot, word")
+    try DayCounts.sumUp(connection)
+    _ = try connection.query(
+      "UPDATE state SET complete = true WHERE generation = $1", [.int(Int64(generation))])
   }
 
   /// Removes all records, and starts a new generation.
   public func clear() async throws(CatalogError) {
     do {
       try await pool.transaction { connection in
-        try connection.lock(Schema.changes)
+        // While the index is built, the tables can't be locked. Changes wait for them no longer than that.
         try connection.execute(
           """
-          TRUNCATE snapshot, posting, block, day, version;
-          UPDATE state SET generation = generation + 1, phase = \(IndexPhase.collecting.rawValue)
+          SET LOCAL lock_timeout = '5s';
+          TRUNCATE snapshot, word, day;
+          \(Schema.dropTerms);
+          UPDATE state SET generation = generation + 1, complete = false
           """)
       }
     } catch {

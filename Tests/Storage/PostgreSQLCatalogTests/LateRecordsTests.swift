@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLCatalog
 import PostgreSQLClient
 import PostgreSQLTesting
 import SnapshotFormat
@@ -7,52 +8,18 @@ import StoreTesting
 import TestSupport
 import Testing
 
-@testable import PostgreSQLCatalog
-
-/// Records that arrive when newer ones are already in blocks. The tests run one by one, because a database server has a
+/// Records that arrive when newer ones are already indexed. The tests run one by one, because a database server has a
 /// limited number of connections.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"), .serialized)
 struct LateRecordsTests {
-  private static let packing = Packing(block: 8, loose: 4, isAwaited: true)
   private static let words = ["apple", "banana", "cherry", "damson", "elder"]
 
-  private func open(
-    _ configuration: PostgreSQLConfiguration, _ packing: Packing = packing
-  ) async throws -> PostgreSQLCatalog {
+  private func open(_ configuration: PostgreSQLConfiguration) async throws -> PostgreSQLCatalog {
     var configuration = configuration
     configuration.connections = 2
-    let catalog = try await PostgreSQLCatalog.open(configuration, packing: packing)
+    let catalog = try await PostgreSQLCatalog.open(configuration, checkedRows: 8)
     try await catalog.complete(generation: try await catalog.state().generation)
     return catalog
-  }
-
-  /// The numbers of blocks, and of records outside of them.
-  private func counts(_ configuration: PostgreSQLConfiguration) throws -> (blocks: Int, loose: Int) {
-    let row = try PostgreSQLConnection(configuration).query(
-      """
-      SELECT (SELECT count(*) FROM \(Schema.name).block),
-        (SELECT count(*) FROM \(Schema.name).posting WHERE term = '|' AND slots IS NULL)
-      """)[0]
-    return (Int(try row.int(0)), Int(try row.int(1)))
-  }
-
-  /// Expects that few records are outside of blocks, and that blocks are neither too many nor overlap.
-  private func expectPacked(
-    _ configuration: PostgreSQLConfiguration, _ packing: Packing = packing, servers: Int = 1, of records: Int
-  ) throws {
-    let (blocks, loose) = try counts(configuration)
-    // Each server looks for records to pack when it has inserted some.
-    let limit =
-      packing.block + 2 * packing.loose + max(packing.loose, blocks * packing.block / IndexLimits.lateShare)
-      + servers * packing.loose
-    #expect(loose <= limit)
-    #expect(blocks * packing.block / 4 <= records)
-    let overlaps = try PostgreSQLConnection(configuration).query(
-      """
-      SELECT count(*) FROM \(Schema.name).block AS one, \(Schema.name).block AS other
-      WHERE one.key < other.key AND one.last >= other.key - 1
-      """)
-    #expect(try overlaps[0].int(0) == 0)
   }
 
   /// A record in one of a thousand intervals of ten minutes.
@@ -97,7 +64,7 @@ struct LateRecordsTests {
     return records
   }
 
-  @Test func `records that arrive late to several servers get into blocks`() async throws {
+  @Test func `records that arrive late to several servers are found by all of them`() async throws {
     try await withDatabase { configuration in
       let servers = try await [open(configuration), open(configuration), open(configuration)]
       defer { for server in servers { server.close() } }
@@ -114,57 +81,9 @@ struct LateRecordsTests {
         }
         try await group.waitForAll()
       }
-      try expectPacked(configuration, servers: servers.count, of: records.count)
       let reference = InMemoryCatalog()
       try await reference.insert(records)
       for server in servers { try await expectSame(server, reference, Self.words) }
-    }
-  }
-
-  /// An earlier version left all late records outside.
-  @Test(arguments: [false, true])
-  func `late records that were left outside get into blocks, however many belong to one`(areBuilt: Bool)
-    async throws
-  {
-    try await withDatabase { configuration in
-      let records = try (0..<400).map { try record($0, at: $0 < 40 ? 1 + 25 * $0 : ($0 * 13) % 1000) }
-      let former = try await PostgreSQLCatalog.open(configuration, packing: Self.packing)
-      if areBuilt { try await former.insert(Array(records[..<40])) }
-      try await former.complete(generation: try await former.state().generation)
-      if !areBuilt { try await former.insert(Array(records[..<40])) }
-      former.close()
-      let careless = try await open(configuration, Packing(block: 8, loose: 10_000))
-      try await careless.insert(Array(records[40..<390]))
-      careless.close()
-      #expect(try counts(configuration).loose >= 350)
-      let catalog = try await open(configuration)
-      defer { catalog.close() }
-      try await catalog.insert(Array(records[390...]))
-      try expectPacked(configuration, of: records.count)
-      let reference = InMemoryCatalog()
-      try await reference.insert(records)
-      try await expectSame(catalog, reference, Self.words)
-    }
-  }
-
-  @Test func `an index that an earlier version has built is searched as it is`() async throws {
-    try await withDatabase { configuration in
-      let catalog = try await open(configuration)
-      defer { catalog.close() }
-      try PostgreSQLConnection(configuration).execute("DROP INDEX \(Schema.name).packed")
-      let records = try (0..<200).map { try record($0, at: $0 < 100 ? 1000 + $0 : 5 * ($0 - 100)) }
-      try await catalog.insert(Array(records[..<100]))
-      try await catalog.insert(Array(records[100...]))
-      #expect(try counts(configuration).loose >= 100)
-      let reference = InMemoryCatalog()
-      try await reference.insert(records)
-      try await expectSame(catalog, reference, Self.words)
-      try await catalog.clear()
-      try await catalog.insert(Array(records.shuffled()[..<150]))
-      try await catalog.complete(generation: try await catalog.state().generation)
-      for record in records { try await catalog.insert(record) }
-      try expectPacked(configuration, of: records.count)
-      try await expectSame(catalog, reference, Self.words)
     }
   }
 
@@ -185,7 +104,7 @@ struct LateRecordsTests {
         if choice >= 7, let index = records.indices.randomElement(using: &random) {
           switch choice {
           case 7:
-            // Another record can get its place.
+            // Another record can get its time.
             let removed = records.remove(at: index)
             try await server.remove(removed.id)
             try await reference.remove(removed.id)
@@ -215,7 +134,6 @@ struct LateRecordsTests {
           try await expectSame(servers[0], reference, texts)
         }
       }
-      try expectPacked(configuration, servers: 2, of: next)
       for record in records.shuffled(using: &random).dropFirst(5) {
         try await servers[1].remove(record.id)
         try await reference.remove(record.id)
