@@ -5,10 +5,8 @@
 public final class IOBuffer: @unchecked Sendable {
   private let storage: UnsafeMutableRawBufferPointer
   private let pool: IOBufferPool?
-  /// Stored after the bytes that it counts and loaded before them, so that a reader sees the bytes without any other
-  /// synchronization. Passing the buffer to another thread orders these accesses as well, but ThreadSanitizer does not
-  /// see that for a continuation that is resumed before its task suspends.
-  private let filled = Lock(0)
+  /// The number of filled bytes.
+  public private(set) var count = 0
 
   init(storage: UnsafeMutableRawBufferPointer, pool: IOBufferPool?) {
     self.storage = storage
@@ -20,7 +18,7 @@ public final class IOBuffer: @unchecked Sendable {
     let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: Swift.max(bytes.count, 1), alignment: 16)
     self.init(storage: storage, pool: nil)
     storage.copyBytes(from: bytes)
-    filled.set(bytes.count)
+    count = bytes.count
   }
 
   /// Creates an empty buffer outside any pool with room for `capacity` bytes.
@@ -32,9 +30,6 @@ public final class IOBuffer: @unchecked Sendable {
     if let pool { pool.takeBack(storage) } else { storage.deallocate() }
   }
 
-  /// The number of filled bytes.
-  public var count: Int { filled.value }
-
   /// The number of bytes that the buffer can hold.
   public var capacity: Int { storage.count }
 
@@ -44,10 +39,9 @@ public final class IOBuffer: @unchecked Sendable {
   public func fill<Failure: Error>(
     _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) -> Int {
-    let count = count
     let written = try body(UnsafeMutableRawBufferPointer(rebasing: storage[count...]))
     precondition(written >= 0 && written <= storage.count - count)
-    filled.set(count + written)
+    count += written
     return written
   }
 
@@ -55,8 +49,7 @@ public final class IOBuffer: @unchecked Sendable {
   public func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let count = count
-    return try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
   }
 
   /// A copy of the filled bytes.

@@ -20,7 +20,6 @@ import Testing
     #expect(buffer.fill { $0.count } == 0)
   }
 
-  /// Meant for ThreadSanitizer, which does not see any ordering by the continuation alone.
   @Test func `a buffer can be handed over before its reader waits for it`() async {
     let queue = DispatchQueue(label: "filling")
     for number: UInt8 in 0..<20 {
