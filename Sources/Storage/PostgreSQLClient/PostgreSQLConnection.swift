@@ -79,34 +79,6 @@ package final class PostgreSQLConnection {
     _ = try lastResult(statementDeadline)
   }
 
-  /// Inserts the rows that `write` appends into `table`, which may name columns: `person (name, age)`.
-  ///
-  /// An error that `write` throws is thrown after the server has discarded all rows.
-  package func copy(into table: String, _ write: (inout PostgreSQLCopy) throws -> Void) throws {
-    guard PQsendQuery(handle, "COPY \(table) FROM STDIN (FORMAT binary)") == 1 else { throw lost() }
-    let start = try nextResult(statementDeadline)
-    guard let start, PQresultStatus(start) == PGRES_COPY_IN else {
-      let failure = start.map { error(of: $0) } ?? lost()
-      PQclear(start)
-      try endResults()
-      throw failure
-    }
-    PQclear(start)
-    var rows = PostgreSQLCopy { [self] bytes throws(PostgreSQLError) in try send(bytes) }
-    do {
-      try write(&rows)
-      try rows.finish()
-    } catch {
-      if isOpen {
-        try send(nil, cancelling: true)
-        try endResults()
-      }
-      throw error
-    }
-    try send(nil)
-    _ = try lastResult(statementDeadline)
-  }
-
   /// Runs `body` in a transaction, which is rolled back if `body` throws.
   package func transaction<Value>(
     _ kind: TransactionKind = .readWrite, _ body: (PostgreSQLConnection) throws -> Value
@@ -238,24 +210,6 @@ package final class PostgreSQLConnection {
     return name
   }
 
-  /// Sends bytes of `COPY`, or its end if they are `nil`.
-  private func send(_ bytes: [UInt8]?, cancelling isCancelled: Bool = false) throws(PostgreSQLError) {
-    let deadline = statementDeadline
-    while true {
-      let outcome =
-        if let bytes {
-          bytes.withUnsafeBytes {
-            PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
-          }
-        } else {
-          PQputCopyEnd(handle, isCancelled ? "The client cancelled the operation." : nil)
-        }
-      if outcome == 1 { return try flush(deadline) }
-      guard outcome == 0 else { throw lost() }
-      try flush(deadline)
-    }
-  }
-
   /// Writes everything that waits for the socket.
   private func flush(_ deadline: ContinuousClock.Instant) throws(PostgreSQLError) {
     while true {
@@ -293,11 +247,6 @@ package final class PostgreSQLConnection {
     if let failure { throw failure }
     guard let last else { throw lost() }
     return last
-  }
-
-  /// Reads and ignores the remaining results of a statement.
-  private func endResults() throws(PostgreSQLError) {
-    while let pointer = try nextResult(statementDeadline) { PQclear(pointer) }
   }
 
   /// Waits until the socket is ready. After the deadline the connection is closed.

@@ -10,8 +10,6 @@ package enum PostgreSQLLimits {
   package static let parameters = 65_535
   /// The maximum size of a parameter or a field in bytes: that of PostgreSQL, less room for its header.
   package static let valueBytes = 1 << 30 - 1 << 10
-  /// The number of bytes of `COPY` that are collected before they are sent.
-  package static let copyBytes = 256 << 10
   /// The maximum number of times that a transaction is executed until it succeeds.
   package static let attempts = 8
   /// The maximum length of a notification's payload in bytes: that of PostgreSQL.

@@ -15,11 +15,6 @@ extension PostgreSQLConnection {
     _ = try query("SELECT pg_advisory_xact_lock($1)", [.int(key.number)])
   }
 
-  /// Waits for an advisory lock that several transactions can hold while none holds it alone.
-  package func lockShared(_ key: PostgreSQLLockKey) throws(PostgreSQLError) {
-    _ = try query("SELECT pg_advisory_xact_lock_shared($1)", [.int(key.number)])
-  }
-
   /// Takes an advisory lock until the transaction ends, if no one holds it.
   /// - Returns: whether the lock was taken.
   package func tryLock(_ key: PostgreSQLLockKey) throws(PostgreSQLError) -> Bool {
@@ -30,11 +25,6 @@ extension PostgreSQLConnection {
   /// - Returns: whether the lock was taken.
   package func trySessionLock(_ key: PostgreSQLLockKey) throws(PostgreSQLError) -> Bool {
     try query("SELECT pg_try_advisory_lock($1)", [.int(key.number)])[0].bool(0)
-  }
-
-  /// Waits for an advisory lock, which is held until it is released or the connection ends.
-  package func sessionLock(_ key: PostgreSQLLockKey) throws(PostgreSQLError) {
-    _ = try query("SELECT pg_advisory_lock($1)", [.int(key.number)])
   }
 
   /// Releases an advisory lock that the connection holds.

@@ -113,42 +113,6 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `rows are copied, all or none`() async throws {
-    try await withPool { pool in
-      try await pool.perform { connection throws in
-        try connection.execute("CREATE TABLE item (id bigint PRIMARY KEY, name text, bytes bytea)")
-        try connection.copy(into: "item (id, name, bytes)") { rows in
-          for number in 0..<20_000 as Range<Int64> {
-            try rows.beginRow(3)
-            rows.append(number)
-            rows.append("number \(number)".utf8)
-            if number % 2 == 0 { rows.append(Array("\(number)".utf8)) } else { rows.appendNull() }
-          }
-        }
-        #expect(throws: Stop.self) {
-          try connection.copy(into: "item (id)") { rows in
-            try rows.beginRow(1)
-            rows.append(-1 as Int64)
-            throw Stop()
-          }
-        }
-        #expect(throws: PostgreSQLError.uniqueViolation(constraint: "item_pkey")) {
-          try connection.copy(into: "item (id)") { rows in
-            for number in [-1, 5] as [Int64] {
-              try rows.beginRow(1)
-              rows.append(number)
-            }
-          }
-        }
-        #expect(throws: PostgreSQLError.self) { try connection.copy(into: "nothing") { _ in } }
-        let row = try connection.query("SELECT count(*), count(bytes), max(name) FROM item")[0]
-        #expect(try row.int(0) == 20_000)
-        #expect(try row.int(1) == 10_000)
-        #expect(try row.text(2) == "number 9999")
-      }
-    }
-  }
-
   @Test func `a slow statement is cancelled by the server`() async throws {
     try await withPool {
       $0.statementTimeout = .milliseconds(50)
