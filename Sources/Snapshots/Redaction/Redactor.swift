@@ -76,6 +76,7 @@ package struct Redactor: Sendable {
     do throws(RedactionLimit) {
       let bytes = Array(data)
       let left = try SecretSearch(judge: judge, unknownBinaries: unknownBinaries).cleaned(bytes)
+      if judge.hasGivenUp { throw .tooSlow }
       return left == bytes ? data : Data(left)
     } catch {
       throw Failure(rule: nil, cause: error)
@@ -105,6 +106,7 @@ package struct Redactor: Sendable {
     let edits: [Edit]
     do throws(RedactionLimit) {
       edits = try TextFormat.edits(in: bytes, SecretSearch(judge: judge, unknownBinaries: .keep), 0).merged()
+      if judge.hasGivenUp { throw .tooSlow }
     } catch {
       return RedactionRule.mark
     }

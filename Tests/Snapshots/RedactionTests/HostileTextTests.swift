@@ -32,6 +32,17 @@ struct HostileTextTests {
     #expect(left.count == json.count - 1 + RedactionRule.mark.utf8.count)
   }
 
+  @Test func `a regular expression that takes exponential time is given up, and its text is refused`()
+    throws
+  {
+    let redactor = Redactor(rules: [try .matching("(x+)+y", named: "own")])
+    let text = String(repeating: "x", count: 60)
+    let failure = #expect(throws: Redactor.Failure.self) { try redactor.redact(Data(text.utf8), as: "a") }
+    #expect(failure?.limit == .tooSlow)
+    #expect(redactor.redact(identifier: text) == RedactionRule.mark)
+    #expect(try redactor.redact(Data("a xxy b".utf8), as: "a") == Data("a [redacted] b".utf8))
+  }
+
   @Test(arguments: [
     "-----BEGIN -----BEGIN PRIVATE KEY-----", "-----BEGIN x-----", "eyJ", "=", ":", "%", "<", "data:", "--",
   ])

@@ -49,7 +49,7 @@ extension Redactor.Failure {
     case .tooDeep: .tooDeep
     case .tooLarge: .tooLarge
     case .unknownBinary: .unknownBinary
-    case .outOfMemory, nil: .notRedacted
+    case .tooSlow, .outOfMemory, nil: .notRedacted
     }
   }
 }

@@ -24,6 +24,8 @@ final class Judge {
   /// Whether a rule may look for a part of any number. Otherwise only long ones matter.
   let readsShortNumbers: Bool
   private var verdicts: [[UInt8]: Verdict] = [:]
+  /// Whether a regular expression took too long, so that matches can be missing.
+  private(set) var hasGivenUp = false
 
   init(_ steps: [RedactionRule.Step], _ placeholders: Placeholders) {
     self.placeholders = placeholders
@@ -65,13 +67,22 @@ final class Judge {
   /// Finds secrets in `text`, as ordered ranges that do not overlap.
   func matches(in text: [UInt8]) -> [Range<Int>] {
     var found = names.isEmpty ? [] : AssignmentScanner(verdict: verdict).scan(text)
-    for rule in texts { found += rule.matches(in: text) }
+    for rule in texts { found += matches(of: rule, in: text) }
     return TextRule.merged(found)
+  }
+
+  private func matches(of rule: TextRule, in text: [UInt8]) -> [Range<Int>] {
+    // What is left is not used then.
+    guard !hasGivenUp, let matches = rule.matches(in: text) else {
+      hasGivenUp = true
+      return []
+    }
+    return matches
   }
 
   /// Finds the matches of regular expressions in a whole text, as ordered ranges that do not overlap.
   func expressionMatches(in text: [UInt8]) -> [Range<Int>] {
     guard readsShortNumbers else { return [] }
-    return TextRule.merged(texts.filter(\.isExpression).flatMap { $0.matches(in: text) })
+    return TextRule.merged(texts.filter(\.isExpression).flatMap { matches(of: $0, in: text) })
   }
 }

@@ -10,12 +10,15 @@ package enum RedactionLimit: Error, Hashable, CustomStringConvertible {
   case unknownBinary
   /// It can't be compressed again.
   case outOfMemory
+  /// A regular expression takes too long to search it.
+  case tooSlow
 
   package var description: String {
     switch self {
     case .tooDeep: "its values are nested too deeply"
     case .tooLarge(let limit): "it has more than \(limit) bytes after decompression"
     case .unknownBinary: "it is binary data of an unknown format"
+    case .tooSlow: "a regular expression takes too long to search it"
     case .outOfMemory: "there is not enough memory to compress it again"
     }
   }
