@@ -44,7 +44,7 @@ struct CrashTests {
       let mode = SnapshotMode(folder: URL(filePath: folder), configuration: configuration)
       mode.state = .recording
       // The state is stored for the next launch.
-      mode.flushSynchronously()
+      await mode.flush()
       for round in 0..<5 {
         _ = mode.process(#"{"round":\#(round),"password":"hunter-\#(round)-2"}"#, "a")
         _ = mode.process("call \(round)", "h")
