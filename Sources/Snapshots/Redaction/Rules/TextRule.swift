@@ -35,10 +35,10 @@ enum TextRule: Sendable {
     guard mayBacktrack(expression.pattern) else { return expression.matches(in: text, range: all) }
     var results: [NSTextCheckingResult] = []
     var left = all.length + patience
-    expression.enumerateMatches(in: text, options: .reportProgress, range: all) { result, _, stop in
+    unsafe expression.enumerateMatches(in: text, options: .reportProgress, range: all) { result, _, stop in
       if let result { results.append(result) }
       left -= 1
-      if left < 0 { stop.pointee = true }
+      if left < 0 { unsafe stop.pointee = true }
     }
     return left < 0 ? nil : results
   }
