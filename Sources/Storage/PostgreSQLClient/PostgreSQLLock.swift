@@ -15,6 +15,11 @@ extension PostgreSQLConnection {
     _ = try query("SELECT pg_advisory_xact_lock($1)", [.int(key.number)])
   }
 
+  /// Waits for an advisory lock that several transactions can hold while none holds it alone.
+  package func lockShared(_ key: PostgreSQLLockKey) throws(PostgreSQLError) {
+    _ = try query("SELECT pg_advisory_xact_lock_shared($1)", [.int(key.number)])
+  }
+
   /// Takes an advisory lock until the transaction ends, if no one holds it.
   /// - Returns: whether the lock was taken.
   package func tryLock(_ key: PostgreSQLLockKey) throws(PostgreSQLError) -> Bool {
