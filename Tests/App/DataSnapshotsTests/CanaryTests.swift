@@ -156,7 +156,7 @@ struct CanaryTests {
 
   /// The tags of HTML, without attributes.
   private static func tags(_ html: Data) -> [String] {
-    String(decoding: html, as: UTF8.self).matches(of: /<[\/!]?[A-Za-z]+/).map { String($0.output) }
+    String(decoding: html, as: UTF8.self).matches(of: #/<[/!]?[A-Za-z]+/#).map { String($0.output) }
   }
 
   private static func isValid(_ data: Data, _ format: Canaries.Format) -> Bool {

@@ -35,7 +35,7 @@ struct HostileTextTests {
   @Test func `a regular expression that takes exponential time is given up, and its text is refused`()
     throws
   {
-    let redactor = Redactor(rules: [try .matching("(x+)+y", named: "own")])
+    let redactor = Redactor(rules: [try .matching("(?:x+)+y", named: "own")])
     let text = String(repeating: "x", count: 60)
     let failure = #expect(throws: Redactor.Failure.self) { try redactor.redact(Data(text.utf8), as: "a") }
     #expect(failure?.limit == .tooSlow)

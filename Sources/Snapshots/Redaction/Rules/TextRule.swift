@@ -26,7 +26,7 @@ enum TextRule: Sendable {
 
   /// The maximum number of reports of the progress of one search, besides one for each character. Each stands for some
   /// 10,000 steps.
-  private static let patience = 4000
+  private static let patience = 1000
 
   private static func results(
     of expression: NSRegularExpression, in text: String
