@@ -45,8 +45,7 @@ extension UploadQueue {
       }
       if !isTaken { background.transport.cancel(name) }
     }
-    change { $0.isTakingOver = false }
-    pump()
+    pump(endsTakeOver: true)
   }
 
   /// Prepares the upload of `item` to let the system send its pieces.

@@ -7,7 +7,9 @@ import SystemIO
 extension UploadQueue {
   /// Starts all uploads that can run now, and sets the alarm for the next one that waits for its time. Must be called
   /// after every change that can affect this.
-  func pump() {
+  /// - Parameter endsTakeOver: whether the uploads of an earlier process are known now. Those that go on are started in
+  ///   the same moment, so that nobody finds the queue at rest in between.
+  func pump(endsTakeOver: Bool = false) {
     // The app's closure is called without a lock, so that it can access the queue.
     var permitted: [SnapshotID: Bool] = [:]
     for item in items {
@@ -15,6 +17,7 @@ extension UploadQueue {
     }
     let now = configuration.environment.now()
     change { [permitted] state in
+      if endsTakeOver { state.isTakingOver = false }
       guard let folder = state.folder, !state.isClosing, !state.isTakingOver else { return }
       for item in state.core.takeDue(at: now, permitted: permitted) {
         let (client, generation) = (state.client, state.generation)
