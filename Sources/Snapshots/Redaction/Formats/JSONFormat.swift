@@ -81,7 +81,7 @@ struct JSONFormat {
     do throws(JSONFailure) {
       while let token = try tokenizer.next() {
         let range = base + tokenizer.range.lowerBound..<base + tokenizer.range.upperBound
-        take(token, range, tokenizer.text, isUnicode: tokenizer.isUnicode)
+        take(token, range, tokenizer)
         end = range.upperBound
         if isOnlyFirst, open.isEmpty { return }
       }
@@ -93,10 +93,10 @@ struct JSONFormat {
   }
 
   private mutating func take(
-    _ token: JSONTokenizer.Token, _ range: Range<Int>, _ text: [UInt8], isUnicode: Bool
+    _ token: JSONTokenizer.Token, _ range: Range<Int>, _ tokenizer: JSONTokenizer
   ) {
     switch token {
-    case .key: takeKey(text, range)
+    case .key: takeKey(tokenizer.text, range)
     case .beginObject, .beginArray:
       let isObject = token == .beginObject
       let (isSecret, states) = beginValue(range, nil)
@@ -109,8 +109,8 @@ struct JSONFormat {
       if isSecret {
         remove(range, .string)
       } else if removed == nil {
-        if isUnicode {
-          findings.add(content, text, .json)
+        if tokenizer.isUnicode {
+          findings.add(content, tokenizer.text, .json)
         } else {
           findings.add(bytes, content, .json)
         }

@@ -52,11 +52,11 @@ struct TextFormat {
     }
   }
 
-  private static func endsWord(_ byte: UInt8) -> Bool {
-    byte <= 0x20 || endsRun(byte) || "&=?#;,(){}|\\'`".utf8.contains(byte)
-  }
+  private static let wordEnds = ASCIISet("<>\"&=?#;,(){}|\\'`")
+  private static let runEnds = ASCIISet("<>\"")
 
-  private static func endsRun(_ byte: UInt8) -> Bool { "<>\"".utf8.contains(byte) }
+  private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || wordEnds.contains(byte) }
+  private static func endsRun(_ byte: UInt8) -> Bool { runEnds.contains(byte) }
 
   private mutating func nest(_ range: Range<Int>, _ escaping: Escaping) throws(RedactionLimit) {
     var inner: [UInt8] = []

@@ -10,8 +10,6 @@ struct AssignmentScanner {
 
   func scan(_ text: [UInt8]) -> [Range<Int>] {
     var found: [Range<Int>] = []
-    // A form has no spaces; its first item follows no separator.
-    var isForm: Bool?
     var isLimited = false
     var index = 0
     while index < text.count {
@@ -26,12 +24,10 @@ struct AssignmentScanner {
       let verdict = verdict(decoded(text[name]))
       guard verdict.isSecret else { continue }
       var isQuery = byte == UInt8(ascii: "=") && name.upperBound == separator
-      if isQuery, name.lowerBound > 0 {
-        isQuery = "?&#".utf8.contains(text[name.lowerBound - 1])
-      } else if isQuery {
-        let known = isForm ?? !text.contains { $0 <= 0x20 }
-        isForm = known
-        isQuery = known
+      if isQuery {
+        isQuery =
+          Self.beginsValue(text, name.lowerBound)
+          ? Self.isForm(text, name.lowerBound) : "?&#".utf8.contains(text[name.lowerBound - 1])
       }
       let extent: Extent = isQuery ? .item : verdict.isWholeLine ? .line : .word
       if let value = value(after: separator, in: text, extent, &isLimited) {
@@ -40,6 +36,16 @@ struct AssignmentScanner {
       }
     }
     return found
+  }
+
+  /// Whether a text begins at `index`, or a value of a document: see ``Findings/texts``.
+  private static func beginsValue(_ text: [UInt8], _ index: Int) -> Bool {
+    index == 0 || index >= 2 && text[index - 1] == 0x0A && text[index - 2] == 0
+  }
+
+  /// Whether the value that begins at `start` has no spaces, as a form. The first item of a form follows no separator.
+  private static func isForm(_ text: [UInt8], _ start: Int) -> Bool {
+    text[start...].first { $0 <= 0x20 } ?? 0 == 0
   }
 
   private func decoded(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -153,8 +159,10 @@ struct AssignmentScanner {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
+  private static let nameMarks = ASCIISet("_-.%[]$")
+
   private static func isName(_ byte: UInt8) -> Bool {
-    Characters.isAlphanumeric(byte) || "_-.%[]$".utf8.contains(byte) || byte >= 0x80
+    Characters.isAlphanumeric(byte) || nameMarks.contains(byte) || byte >= 0x80
   }
 
   /// How far an unquoted value extends.

@@ -125,6 +125,11 @@ enum Escaping {
   ]
   private static let longestEntity = 12
 
+  /// Whether an entity can begin at `index`.
+  static func isEntity(_ bytes: [UInt8], _ index: Int, _ end: Int) -> Bool {
+    bytes[index..<min(end, index + longestEntity)].contains(UInt8(ascii: ";"))
+  }
+
   private static func decodeEntity(_ bytes: [UInt8], _ index: Int, _ end: Int, into text: inout [UInt8])
     -> Int?
   {
@@ -207,6 +212,21 @@ enum Hexadecimal {
       unit = unit << 4 | UInt16(value)
     }
     return unit
+  }
+}
+
+/// A set of ASCII characters, for a test of each byte of a text.
+struct ASCIISet: Sendable {
+  private var halves: (UInt64, UInt64) = (0, 0)
+
+  init(_ characters: StaticString) {
+    for byte in "\(characters)".utf8 {
+      if byte < 64 { halves.0 |= 1 << UInt64(byte) } else { halves.1 |= 1 << UInt64(byte & 63) }
+    }
+  }
+
+  func contains(_ byte: UInt8) -> Bool {
+    byte < 0x80 && (byte < 64 ? halves.0 : halves.1) & 1 << UInt64(byte & 63) != 0
   }
 }
 

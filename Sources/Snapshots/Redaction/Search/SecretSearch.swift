@@ -85,17 +85,21 @@ struct SecretSearch {
 
 /// Whether a text may contain a document or an encoding, so that most values need not be searched on their own.
 enum Nesting {
-  private static let marks: [Bool] = (0...255).map { "{[<%&=\\".utf8.contains($0) }
-  private static let digits: [Bool] = (0...255).map { Base64.isDigit($0) }
+  private static let marks = ASCIISet("{[<%\\")
 
   static func isLikely(_ text: [UInt8], _ range: Range<Int>) -> Bool {
-    let (marks, digits) = (marks, digits)
+    // A part of a form needs no other mark.
+    if text[range].starts(with: "--".utf8) { return true }
+    let marks = marks
     var run = range.lowerBound
     var index = range.lowerBound
     while index < range.upperBound {
-      let byte = Int(text[index])
-      if marks[byte] { return true }
-      if !digits[byte] {
+      let byte = text[index]
+      if marks.contains(byte) || byte == UInt8(ascii: "&") && Escaping.isEntity(text, index, range.upperBound)
+      {
+        return true
+      }
+      if !Base64.isDigit(byte) {
         if index - run >= Base64.shortest, mayBeBase64(text, run..<index) { return true }
         run = index + 1
       }
