@@ -22,8 +22,15 @@ final class AppProcess: Sendable {
   /// Fired when the process was stopped.
   let isStopped = Signal()
   private let mayGoOn = Signal()
+  /// Never fired: what a dead process waits for never comes.
+  private let never = Signal()
+  /// Keeps all processes, so that the tasks of dead ones, which never end, are no leaks.
+  private static let all = Lock<[AppProcess]>([])
 
-  init(_ daemon: TransferDaemon) { self.daemon = daemon }
+  init(_ daemon: TransferDaemon) {
+    self.daemon = daemon
+    Self.all.withLock { $0.append(self) }
+  }
 
   /// All steps until now.
   var steps: [String] { state.withLock { $0.steps } }
@@ -95,8 +102,7 @@ final class AppProcess: Sendable {
     note(name)
     if state.withLock({ $0.isSuspended }) { await mayGoOn.wait() }
     guard isDead else { return true }
-    // Whatever a dead process waits for never comes.
-    await Signal().wait()
+    await never.wait()
     return false
   }
 }
