@@ -19,13 +19,11 @@ extension Bench {
         }
         add(
           work, .megabytesPerSecond, ours: .engine, results,
-          connections == 1
-            ? [.of(.nginx, 1.0), .of(.hummingbird, 1.7), .of(.flyingFox, 3)]
-            : [.of(.nginx, 1.0), .of(.hummingbird, 2), .of(.flyingFox, 4)])
+          [.of(.nginx, 0.9), .of(.hummingbird, 1.7), .of(.flyingFox, 3)])
         add(work, .cpuPerGigabyte, ours: .engine, results)
         add(
           "\(work), snapshot serve", .megabytesPerSecond, ours: .serve, results,
-          size < 1_000_000 ? [.of(.engine, 0.85)] : [.of(.nginx, 1.0)])
+          size < 1_000_000 ? [.of(.engine, 0.7)] : [.of(.nginx, 1.0)])
         add("\(work), snapshot serve", .cpuPerGigabyte, ours: .serve, results)
       }
     }

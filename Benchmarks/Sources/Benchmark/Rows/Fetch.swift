@@ -8,12 +8,12 @@ extension Bench {
     for server in servers { try bundle.publish(on: server) }
     for connections in [1, 64] {
       // The engine sends about as much from memory.
-      try measure("record", connections, servers, [.of(.engine, 0.6)]) { server in
+      try measure("record", connections, servers, [.of(.engine, 0.4)]) { server in
         .get(server == .serve ? "/v1/snapshots/\(bundle.id)" : "/small", expecting: nil)
       }
     }
     for connections in [1, 16] {
-      try measure("bundle of 100 KB", connections, servers, [.of(.engine, 0.85)]) { $0.download(bundle) }
+      try measure("bundle of 100 KB", connections, servers, [.of(.engine, 0.7)]) { $0.download(bundle) }
     }
   }
 

@@ -18,7 +18,7 @@ extension Bench {
       [.of(.hummingbird, 0.3), .of(.flyingFox, 0.3)])
     add(
       "exec to the first 200, snapshot serve", .milliseconds, ours: .serve, results,
-      [.absolute(15)],
+      [.absolute(50)],
       limit:
         "starting the process takes \(Metric.milliseconds.format(bare.median)) ms of it: snapshot --version")
   }
