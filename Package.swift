@@ -139,12 +139,6 @@ let server = group(
         "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .tracing,
       ]),
     .target(
-      name: "UploadProtocols",
-      dependencies: [
-        "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPSemantics", "SnapshotStore",
-        "SnapshotFormat", "SystemIO", .httpTypes,
-      ]),
-    .target(
       name: "SnapshotWeb",
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotDiff", "SnapshotViewer", "HTTPEngine",
@@ -155,7 +149,7 @@ let server = group(
     .target(
       name: "SnapshotServer",
       dependencies: [
-        "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotWeb",
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
         "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
         "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLCatalog", "PostgreSQLSharing", "SnapshotFormat",
         "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
@@ -182,7 +176,7 @@ let command = group(
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "Redaction", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
-        "Observability", "AccessControl", "SnapshotAPI", "UploadProtocols", "SnapshotServer", .httpTypes,
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotServer", .httpTypes,
         .logging, .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
       ])
@@ -323,7 +317,7 @@ let tests = [
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
-          "SnapshotServer", "SnapshotWeb", "UploadProtocols", "SnapshotAPI", "AccessControl", "Observability",
+          "SnapshotServer", "SnapshotWeb", "SnapshotAPI", "AccessControl", "Observability",
           "SQLiteCatalog", "PrometheusMetrics",
           "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
           "FileStore", "PostgreSQLClient", "PostgreSQLSharing", "PostgreSQLTesting", "SnapshotFormat",

@@ -1,7 +1,7 @@
 import AccessControl
 import HTTPEngine
 import HTTPTLS
-import UploadProtocols
+import SnapshotAPI
 
 /// A part of a running server that takes new settings without a restart.
 ///

@@ -7,7 +7,6 @@ package import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 package import SystemIO
-import UploadProtocols
 
 /// A snapshot server, composed of its parts. It is used by `snapshot serve`, the demo and the tests.
 ///

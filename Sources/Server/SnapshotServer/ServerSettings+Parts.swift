@@ -4,7 +4,6 @@ import HTTPEngine
 import Observability
 import SnapshotAPI
 import SystemIO
-import UploadProtocols
 
 extension ServerSettings {
   /// Throws if something in the storage folder is missing, or is not what it must be.

@@ -8,7 +8,6 @@ package import SnapshotAPI
 package import SnapshotDiff
 package import SnapshotViewer
 import SnapshotWeb
-package import UploadProtocols
 
 /// Answers all requests to a snapshot server.
 ///

@@ -1,5 +1,5 @@
 package import SnapshotStore
-package import UploadProtocols
+package import SnapshotAPI
 
 /// The settings of resumable uploads.
 package struct UploadSettings: Sendable, Hashable {

@@ -9,7 +9,6 @@ import SnapshotStore
 import StoreTesting
 import SystemIO
 import Testing
-import UploadProtocols
 
 /// Durable changes succeed although the catalogue fails, and are listed later.
 @Suite struct ReconciledCatalogTests {

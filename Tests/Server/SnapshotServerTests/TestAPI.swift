@@ -11,7 +11,6 @@ import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import SystemIO
-import UploadProtocols
 
 /// The server over a store in memory or the one of ``EveryStoreTrait``, asked without a socket; it has not been started.
 struct TestAPI: Sendable {

@@ -2,7 +2,6 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
-import UploadProtocols
 
 extension UploadSettings {
   /// Every setting below `server.uploads`.

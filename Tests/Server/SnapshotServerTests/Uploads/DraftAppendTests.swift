@@ -5,7 +5,7 @@ import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
 import Testing
-import UploadProtocols
+import SnapshotAPI
 
 /// Uploads by the IETF draft that are sent in several parts, and the digests of the parts.
 @Suite(.everyStore) struct DraftAppendTests: DraftCalls {

@@ -6,7 +6,7 @@ import Observability
 import SnapshotFormat
 import SnapshotStore
 import Testing
-import UploadProtocols
+import SnapshotAPI
 
 /// The IETF draft for resumable uploads, on the endpoints that attach snapshots.
 @Suite(.everyStore) struct DraftTests: DraftCalls {

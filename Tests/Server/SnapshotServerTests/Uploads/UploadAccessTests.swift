@@ -11,7 +11,6 @@ import SnapshotStore
 import StoreTesting
 import SystemIO
 import Testing
-import UploadProtocols
 
 /// Which callers can continue an upload, and which web origins are allowed.
 @Suite struct UploadAccessTests {

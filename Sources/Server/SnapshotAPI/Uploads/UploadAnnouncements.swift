@@ -2,7 +2,6 @@ package import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
-package import SnapshotAPI
 
 /// Adds the fields of the upload protocols to every response of their endpoints, including refusals, and allows pages
 /// of other origins to read these responses.

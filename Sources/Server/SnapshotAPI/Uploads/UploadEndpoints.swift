@@ -1,7 +1,6 @@
 import AccessControl
 import HTTPTypes
 import Observability
-import SnapshotAPI
 import SnapshotFormat
 
 // Definitions that the endpoints of tus and of the IETF draft share.

@@ -4,7 +4,6 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
-import SnapshotAPI
 import SnapshotStore
 
 /// The supported parts of tus 1.0.0, and the parsing of its request fields.

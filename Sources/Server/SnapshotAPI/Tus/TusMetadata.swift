@@ -3,7 +3,6 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
-import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 

@@ -4,7 +4,6 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
-import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 

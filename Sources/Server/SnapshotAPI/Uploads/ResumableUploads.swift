@@ -3,7 +3,6 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
-package import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 import SystemIO

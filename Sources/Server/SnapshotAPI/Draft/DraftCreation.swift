@@ -2,7 +2,6 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
-import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 
