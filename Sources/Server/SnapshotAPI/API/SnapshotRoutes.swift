@@ -14,9 +14,6 @@ package struct SnapshotRoutes: Sendable {
   let limits: ServiceLimits
   /// Receives bundles that are sent in several requests. Without it, each bundle must be sent in one.
   let dialect: (any AttachDialect)?
-  private let answers = RecordAnswers()
-  /// The fields of bundles, without contents.
-  private let bundles = RecordAnswers { SnapshotRoutes.representation(of: $0, withDigest: true) }
 
   /// Creates the endpoints of `service`.
   package init(
@@ -122,7 +119,7 @@ package struct SnapshotRoutes: Sendable {
     call.concerns(record)
     let preconditions = Preconditions(call.request.headerFields)
     // The response to a HEAD has no bytes, nor has a failed condition.
-    let representation = try representation(
+    let representation = representation(
       of: record, .made(size: record.size) { _ in { nil } }, for: call.request)
     guard call.request.method == .get,
       preconditions.verdict(.get, on: Self.validators(of: record)) == .proceed
@@ -134,23 +131,17 @@ package struct SnapshotRoutes: Sendable {
 
   private func representation(
     of record: SnapshotRecord, _ content: Representation.Content, for request: HTTPServerRequest
-  ) throws -> Representation {
-    var representation =
-      DigestField.isWanted(by: request.headerFields)
-      ? try bundles.representation(of: record) : Self.representation(of: record, withDigest: false)
-    representation.content = content
-    return representation
-  }
-
-  private static func representation(of record: SnapshotRecord, withDigest: Bool) -> Representation {
+  ) -> Representation {
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition.attachment("\(record.id).zip").fieldValue,
     ]
-    if withDigest { fields[.reprDigest] = DigestField(sha256: record.sha256.bytes).fieldValue }
+    if DigestField.isWanted(by: request.headerFields) {
+      fields[.reprDigest] = DigestField(sha256: record.sha256.bytes).fieldValue
+    }
     return Representation(
-      .bytes([]), contentType: "application/zip", entityTag: entityTag(of: record),
-      lastModified: lastModified(of: record), headerFields: fields)
+      content, contentType: "application/zip", entityTag: Self.entityTag(of: record),
+      lastModified: Self.lastModified(of: record), headerFields: fields)
   }
 
   /// Sends a record.
@@ -166,7 +157,7 @@ package struct SnapshotRoutes: Sendable {
 
   private func response(to call: APIRequest, _ record: SnapshotRecord) throws -> HTTPServerResponse {
     call.concerns(record)
-    return try answers.representation(of: call.caller.view(of: record)).response(to: call.request)
+    return try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.response(to: call.request)
   }
 
   // MARK: - Changing
