@@ -55,7 +55,7 @@ package struct SnapshotRoutes: Sendable {
   private var fetchEndpoints: [Endpoint] {
     [
       Endpoint(
-        "fetchBundle", .get, "/v1/snapshots/{id}.zip", .bundle, "Sends a snapshot's bundle, or ranges of it.",
+        .fetchBundle, .get, "/v1/snapshots/{id}.zip", .bundle, "Sends a snapshot's bundle, or ranges of it.",
         parameters: [
           .id, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange,
           .query("expires", "The expiry date of a link, from `createLink`.", ["type": "string"]),
@@ -80,7 +80,7 @@ package struct SnapshotRoutes: Sendable {
           .preconditionFailed, .rangeNotSatisfiable,
         ], handler: bundle),
       Endpoint(
-        "readSnapshot", .get, "/v1/snapshots/{id}", .status, "Returns the record of a snapshot.",
+        .readSnapshot, .get, "/v1/snapshots/{id}", .status, "Returns the record of a snapshot.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
         responses: [
           .json(200, "The record.", .schema("Snapshot"), fields: ["ETag"]),
@@ -166,7 +166,7 @@ package struct SnapshotRoutes: Sendable {
   private var changeEndpoints: [Endpoint] {
     [
       Endpoint(
-        "changeSnapshot", .patch, "/v1/snapshots/{id}", .delete, "Pins a snapshot, or sets its expiry date.",
+        .changeSnapshot, .patch, "/v1/snapshots/{id}", .delete, "Pins a snapshot, or sets its expiry date.",
         detail: "The body is a JSON merge patch (RFC 7396) of the record's `pinned` and `expiresAt`.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
         body: [ChangeRequest.mediaType: changeBody, "application/json": changeBody],
@@ -176,7 +176,7 @@ package struct SnapshotRoutes: Sendable {
           .contentTooLarge, .unsupportedMediaType, .malformedChange, .malformedEnd,
         ], handler: change),
       Endpoint(
-        "deleteSnapshot", .delete, "/v1/snapshots/{id}", .delete, "Deletes a snapshot permanently.",
+        .deleteSnapshot, .delete, "/v1/snapshots/{id}", .delete, "Deletes a snapshot permanently.",
         detail: "Its UUID can't be used again. Requests for it get 410.",
         parameters: [.id, .ifMatch, .ifNoneMatch], responses: [.noContent("The snapshot was deleted.")],
         problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .preconditionFailed],

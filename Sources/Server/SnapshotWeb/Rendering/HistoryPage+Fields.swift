@@ -25,7 +25,7 @@ extension HistoryPage {
     guard budget.take(260) else { return nil }
     return [
       "time": Measures.timeFields(event.time),
-      "action": budget.name(Self.words[event.action] ?? event.action, most: 60),
+      "action": budget.name(AuditAction(rawValue: event.action)?.words ?? event.action, most: 60),
       "name": event.token.flatMap { tokenNames[$0] }.map { budget.name($0, most: 80) },
       "token": event.token.map { budget.name($0, most: 40) },
       "isLink": event.usesLink,
@@ -33,15 +33,37 @@ extension HistoryPage {
       "isFailure": event.result != AuditEvent.Result.done.rawValue,
     ]
   }
+}
 
-  /// The names of the actions in the audit log, for people.
-  private static let words = [
-    "attachSnapshot": "Uploaded", "attachSnapshotAs": "Uploaded", "openUpload": "Started an upload",
-    "readUpload": "Read the state of an upload", "appendToUpload": "Uploaded a part",
-    "endUpload": "Deleted an upload", "readSnapshot": "Viewed", "fetchBundle": "Downloaded the bundle",
-    "listFiles": "Listed the files", "fetchFile": "Opened a file", "fetchFolder": "Downloaded a folder",
-    "compareSnapshots": "Compared", "changeSnapshot": "Changed the pin or expiry date",
-    "commentOnSnapshot": "Commented", "createLink": "Created a download link", "deleteSnapshot": "Deleted",
-    "readHistory": "Viewed this history", "expireByRule": "Deleted by a retention rule",
-  ]
+extension AuditAction {
+  /// The action for people.
+  fileprivate var words: String {
+    switch self {
+    case .attachSnapshot, .attachSnapshotAs: "Uploaded"
+    case .openUpload: "Started an upload"
+    case .readUpload, .readResumableUpload: "Read the state of an upload"
+    case .useUpload: "Changed an upload"
+    case .appendToUpload, .appendToResumableUpload: "Uploaded a part"
+    case .endUpload, .endResumableUpload: "Deleted an upload"
+    case .listSnapshots, .listReport: "Listed snapshots"
+    case .readSnapshot: "Viewed"
+    case .fetchBundle: "Downloaded the bundle"
+    case .listFiles: "Listed the files"
+    case .fetchFile: "Opened a file"
+    case .fetchFolder: "Downloaded a folder"
+    case .changeSnapshot: "Changed the pin or expiry date"
+    case .commentOnSnapshot: "Commented"
+    case .createLink: "Created a download link"
+    case .deleteSnapshot: "Deleted"
+    case .planExpirations, .expire: "Applied the retention rules"
+    case .readScrub, .scrub: "Verified all bundles"
+    case .readReindex, .reindex: "Rebuilt the catalogue"
+    case .readMetrics: "Read the metrics"
+    case .signIn: "Signed in"
+    case .signOut: "Signed out"
+    case .compareSnapshots: "Compared"
+    case .readHistory: "Viewed this history"
+    case .expireByRule: "Deleted by a retention rule"
+    }
+  }
 }

@@ -26,7 +26,7 @@ struct ComparisonPages: Sendable {
 
   /// All endpoints.
   var endpoints: [Endpoint] {
-    [.page("compareSnapshots", .get, "/snapshots/{id}/diff", .read, handler: show)]
+    [.page(.compareSnapshots, .get, "/snapshots/{id}/diff", .read, handler: show)]
   }
 
   private func show(_ call: PageCall) async throws -> HTTPServerResponse {

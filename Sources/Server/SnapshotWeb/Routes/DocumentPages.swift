@@ -26,15 +26,13 @@ struct DocumentPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("listArticles", .get, PagePath.documentation.description, .open, audited: .never) { call in
+      .page(unaudited: "listArticles", PagePath.documentation.description) { call in
         try await show(call, PagePath.documentation.description) { manual().landingPage }
       },
-      .page("readDescription", .get, PagePath.reference.description, .open, audited: .never) { call in
+      .page(unaudited: "readDescription", PagePath.reference.description) { call in
         try await show(call, PagePath.reference.description) { DocumentPage(reference(), manual()) }
       },
-      .page(
-        "readArticle", .get, PagePath.documentation.description + "/{article}", .open, audited: .never
-      ) { call in
+      .page(unaudited: "readArticle", PagePath.documentation.description + "/{article}") { call in
         let name = try call.value(of: .article)
         return try await show(call, PagePath.article(name).description) { manual().page(name) }
       },

@@ -3,6 +3,7 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
@@ -27,7 +28,7 @@ struct ListPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("listSnapshots", .get, "/", .read, handler: showHome)
+      .page(.listSnapshots, .get, "/", .read, handler: showHome)
     ]
   }
 

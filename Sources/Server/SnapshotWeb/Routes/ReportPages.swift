@@ -23,7 +23,7 @@ struct ReportPages: Sendable {
   }
 
   /// All endpoints.
-  var endpoints: [Endpoint] { [.page("listReport", .get, "/reports/{report}", .read, handler: show)] }
+  var endpoints: [Endpoint] { [.page(.listReport, .get, "/reports/{report}", .read, handler: show)] }
 
   private func show(_ call: PageCall) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)

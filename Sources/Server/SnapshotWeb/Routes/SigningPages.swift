@@ -18,9 +18,9 @@ struct SigningPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("openSignIn", .get, "/sign-in", .open, audited: .never, handler: openSignIn),
-      .page("signIn", .post, "/sign-in", .open, handler: signIn),
-      .page("signOut", .post, "/sign-out", .open, handler: signOut),
+      .page(unaudited: "openSignIn", "/sign-in", handler: openSignIn),
+      .page(.signIn, .post, "/sign-in", .open, handler: signIn),
+      .page(.signOut, .post, "/sign-out", .open, handler: signOut),
     ]
   }
 
