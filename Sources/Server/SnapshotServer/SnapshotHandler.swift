@@ -45,7 +45,7 @@ package struct SnapshotHandler: HTTPHandler {
       + uploadCalls + more
     let operations = OperationRoutes(
       service: service, access: access, observation: observation, deletionsHeld: deletionsHeld, listed: api,
-      documentation: PagePath.documentation.description)
+      documentation: WebPages.documentation)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
       comparisonFilter: comparisonFilter, copies: copies,

@@ -68,7 +68,7 @@ struct ComparisonPages: Sendable {
     }
     let (base, shownStatus) = (page, status)
     guard let bundles else {
-      return try await pages.render(call.visitor, status: status) { $0.render(base, in: $1) }
+      return try await pages.render(base, for: call.visitor, status: status)
     }
     return try await Self.comparisons.perform(weight: weight(of: bundles, base.selection)) { queue in
       try await pages.render(call.visitor, status: shownStatus, on: queue) { renderer, frame in

@@ -127,7 +127,7 @@ struct SnapshotPages: Sendable {
     }
     let names = try await access.tokenNames(Set(trail.events.compactMap(\.token)))
     let page = HistoryPage(record: record, trail: trail, tokenNames: names)
-    return try await pages.render(call.visitor) { $0.render(page, in: $1) }
+    return try await pages.render(page, for: call.visitor)
   }
 
   /// Returns the bundle, or `nil` if it is damaged, which the snapshot's page shows.
@@ -210,7 +210,7 @@ struct SnapshotPages: Sendable {
       .link(to: record.id, seconds: seconds.isEmpty ? nil : seconds)
     let page = LinkPage(
       record: record, link: PageOrigin(call.request).description + link.link, expiresAt: link.expiresAt)
-    return try await pages.render(call.visitor) { $0.render(page, in: $1) }
+    return try await pages.render(page, for: call.visitor)
   }
 }
 
