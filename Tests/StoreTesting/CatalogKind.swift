@@ -57,16 +57,6 @@ package func record(
 }
 
 extension SnapshotRecord {
-  /// The record as it is listed.
-  package var listed: SnapshotRecord {
-    var listed = self
-    listed.identifiers = nil
-    listed.comments = nil
-    listed.revision = nil
-    listed.attempt = nil
-    return listed
-  }
-
   /// The record as ``SettledRecords`` have it.
   package var settled: SnapshotRecord {
     var settled = listed

@@ -43,13 +43,17 @@ package final class InMemoryCatalog: Catalog {
 
   /// Returns one page of the records that match `query`, newest first.
   package func page(_ query: CatalogQuery, _ request: PageRequest) async throws(CatalogError) -> Page {
-    entries.withLock { state in
-      var builder = PageBuilder(request)
-      state.visit(query, olderThan: request.cursor) { record in
-        builder.append(length: record.listedLength) { record.listed }
-        return !builder.isFull
+    do {
+      return try entries.withLock { state in
+        var builder = PageBuilder(request)
+        try state.visit(query, olderThan: request.cursor) { record in
+          builder.append(length: try record.row().count) { record.listed }
+          return !builder.isFull
+        }
+        return builder.page
       }
-      return builder.page
+    } catch {
+      throw .failed("\(error)")
     }
   }
 
@@ -142,8 +146,8 @@ extension InMemoryCatalog.State {
   /// Visits the records that match `query`, newest first, until `visit` returns `false`. Uses the shortest list of a
   /// term.
   fileprivate func visit(
-    _ query: CatalogQuery, olderThan cursor: Cursor?, _ visit: (SnapshotRecord) -> Bool
-  ) {
+    _ query: CatalogQuery, olderThan cursor: Cursor?, _ visit: (SnapshotRecord) throws -> Bool
+  ) rethrows {
     guard !query.asksForNothing, let times = query.milliseconds else { return }
     let conditions = query.conditions
     let lists = conditions.compactMap(\.onlyTerm).map { places[$0] ?? [] }
@@ -158,7 +162,7 @@ extension InMemoryCatalog.State {
         query.scope?.allows(report: entry.record.report, application: entry.record.application.identifier)
           ?? true
       else { continue }
-      guard visit(entry.record) else { return }
+      guard try visit(entry.record) else { return }
     }
   }
 }

@@ -9,14 +9,6 @@ struct ReplaySource: Sendable {
 
 /// Finds the recording of a call, or applies the policy if there is none.
 struct Replayer: Sendable {
-  enum Answer<Recorded: Sendable>: Sendable {
-    case recorded(Recorded)
-    /// The live data passes.
-    case live
-    /// The caller throws the error, or lets live data pass if it can't throw.
-    case failed(SnapshotMode.MissingRecording)
-  }
-
   private let recorder: Recorder
   private let configuration: SnapshotMode.Configuration
   private let policies: Policies
@@ -32,24 +24,17 @@ struct Replayer: Sendable {
     self.redactor = redactor
   }
 
-  /// Returns the recording of `identifier`, or the answer of its policy. Reads from the disk, and sends an event if
-  /// there is no usable recording.
-  func replay(_ identifier: String, from source: ReplaySource) -> Answer<Data> {
-    switch replayCall(identifier, from: source) {
-    case .recorded(let call): .recorded(call.data)
-    case .live: .live
-    case .failed(let error): .failed(error)
-    }
-  }
-
-  /// ``replay(_:from:)`` with the exchange, if the recording has one.
-  func replayCall(_ identifier: String, from source: ReplaySource) -> Answer<ReplayedCall> {
+  /// Returns the recording of `identifier`, or applies its policy: returns empty data, throws, or returns `nil` if live
+  /// data passes. Reads from the disk, and sends an event if there is no usable recording.
+  func replay(
+    _ identifier: String, from source: ReplaySource
+  ) throws(SnapshotMode.MissingRecording) -> ReplayedCall? {
     let event: SnapshotMode.Event
     do throws(ReplayProblem) {
       if let active = source.active {
-        return .recorded(try active.call(of: identifier, redactor: redactor, in: source.session))
+        return try active.call(of: identifier, redactor: redactor, in: source.session)
       }
-      return .recorded(try recorder.call(of: identifier, in: source.session))
+      return try recorder.call(of: identifier, in: source.session)
     } catch {
       event = error.event(identifier) {
         source.session.nearest(to: identifier) { source.active?.identifiers ?? recorder.identifiers }
@@ -57,11 +42,11 @@ struct Replayer: Sendable {
     }
     configuration.onEvent(event)
     switch policies[identifier].missing {
-    case .passthrough: return .live
-    case .emptyData: return .recorded(ReplayedCall(data: Data(), exchange: nil))
+    case .passthrough: return nil
+    case .emptyData: return ReplayedCall(data: Data(), exchange: nil)
     case .fail(let handler):
       handler(event)
-      return .failed(SnapshotMode.MissingRecording(event: event))
+      throw SnapshotMode.MissingRecording(event: event)
     }
   }
 }

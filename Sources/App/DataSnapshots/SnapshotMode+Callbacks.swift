@@ -16,10 +16,7 @@ extension SnapshotMode {
   /// Each call counts as a call of the identifier: with a history, the next one returns the next recording. If the
   /// recording is missing, the policy is applied as by ``process(data:uniqueIdentifier:)``, where live data is `nil`.
   public func recorded(_ uniqueIdentifier: String) -> Data? {
-    guard case .replay(let source) = current.makePath(),
-      case .recorded(let data) = replayer.replay(uniqueIdentifier, from: source)
-    else { return nil }
-    return data
+    do { return try replayed(uniqueIdentifier) } catch { return nil }
   }
 
   /// Calls `work`, and passes its data through to `completion` as ``process(data:uniqueIdentifier:)`` does. While
@@ -47,10 +44,11 @@ extension SnapshotMode {
     }
     guard case .replay(let source) = current.makePath() else { return runLive() }
     reader.async { [replayer] in
-      switch replayer.replay(uniqueIdentifier, from: source) {
-      case .recorded(let data): completion(.success(data))
-      case .failed(let error): completion(.failure(error))
-      case .live: runLive()
+      do {
+        guard let call = try replayer.replay(uniqueIdentifier, from: source) else { return runLive() }
+        completion(.success(call.data))
+      } catch {
+        completion(.failure(error))
       }
     }
   }

@@ -13,6 +13,14 @@ extension SnapshotMode {
       /// becomes ``SnapshotMode/State/replaying``, each time a snapshot is activated, and after
       /// ``SnapshotMode/rewind()``.
       case history(limit: Int)
+
+      /// Whether each call is kept beside the former ones.
+      var keepsHistory: Bool {
+        switch self {
+        case .latest: false
+        case .history: true
+        }
+      }
     }
 
     /// The result of a replayed call whose recording is missing or can't be read.

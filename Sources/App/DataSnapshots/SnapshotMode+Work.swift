@@ -10,13 +10,7 @@ extension SnapshotMode {
   /// - Throws: any error of `work`, which is not recorded; ``MissingRecording`` if the policy is
   ///   ``Policy/Missing/fail(_:)``.
   public func process(_ uniqueIdentifier: String, _ work: () async throws -> Data) async throws -> Data {
-    if case .replay(let source) = current.makePath() {
-      switch await reader.run({ [replayer] in replayer.replay(uniqueIdentifier, from: source) }) {
-      case .recorded(let data): return data
-      case .failed(let error): throw error
-      case .live: return try await work()
-      }
-    }
+    if let data = try await replayed(uniqueIdentifier) { return data }
     let data = try await work()
     record(data, uniqueIdentifier)
     return data
@@ -24,13 +18,7 @@ extension SnapshotMode {
 
   /// The same for synchronous work.
   public func process(_ uniqueIdentifier: String, _ work: () throws -> Data) throws -> Data {
-    if case .replay(let source) = current.makePath() {
-      switch replayer.replay(uniqueIdentifier, from: source) {
-      case .recorded(let data): return data
-      case .failed(let error): throw error
-      case .live: return try work()
-      }
-    }
+    if let data = try replayed(uniqueIdentifier) { return data }
     let data = try work()
     record(data, uniqueIdentifier)
     return data
@@ -54,12 +42,8 @@ extension SnapshotMode {
     _ uniqueIdentifier: String, as type: Value.Type, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,
     _ work: () async throws -> Value
   ) async throws -> Value {
-    if case .replay(let source) = current.makePath() {
-      switch await reader.run({ [replayer] in replayer.replay(uniqueIdentifier, from: source) }) {
-      case .recorded(let data): return try (decoder ?? JSONDecoder()).decode(type, from: data)
-      case .failed(let error): throw error
-      case .live: return try await work()
-      }
+    if let data = try await replayed(uniqueIdentifier) {
+      return try (decoder ?? JSONDecoder()).decode(type, from: data)
     }
     let value = try await work()
     record(value, uniqueIdentifier, encoder)
@@ -71,16 +55,25 @@ extension SnapshotMode {
     _ uniqueIdentifier: String, as type: Value.Type, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,
     _ work: () throws -> Value
   ) throws -> Value {
-    if case .replay(let source) = current.makePath() {
-      switch replayer.replay(uniqueIdentifier, from: source) {
-      case .recorded(let data): return try (decoder ?? JSONDecoder()).decode(type, from: data)
-      case .failed(let error): throw error
-      case .live: return try work()
-      }
+    if let data = try replayed(uniqueIdentifier) {
+      return try (decoder ?? JSONDecoder()).decode(type, from: data)
     }
     let value = try work()
     record(value, uniqueIdentifier, encoder)
     return value
+  }
+
+  /// Returns the recorded data while replaying; `nil` if live data passes.
+  func replayed(_ identifier: String) throws(MissingRecording) -> Data? {
+    guard case .replay(let source) = current.makePath() else { return nil }
+    return try replayer.replay(identifier, from: source)?.data
+  }
+
+  private func replayed(_ identifier: String) async throws(MissingRecording) -> Data? {
+    guard case .replay(let source) = current.makePath() else { return nil }
+    return try await reader.run { [replayer] () throws(MissingRecording) in
+      try replayer.replay(identifier, from: source)?.data
+    }
   }
 
   /// Checks the state again, because it can have changed while the work ran.

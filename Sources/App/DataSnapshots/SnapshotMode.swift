@@ -173,8 +173,8 @@ public final class SnapshotMode: Sendable {
       recorder.record(data, as: identifier)
       return data
     case .replay(let source):
-      if case .recorded(let recorded) = replayer.replay(identifier, from: source) { return recorded }
-      return data
+      // This form can't throw, and lets live data pass instead.
+      do { return try replayer.replay(identifier, from: source)?.data ?? data } catch { return data }
     }
   }
 

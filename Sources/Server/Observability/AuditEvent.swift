@@ -23,9 +23,7 @@ package struct AuditEvent: Sendable, Hashable {
   package var token: String?
   /// Whether a download link was used instead of a token.
   package var usesLink: Bool
-  /// The name of the action, such as `fetchBundle`. It is the name of the operation in the API's description, even if a
-  /// web page executed it.
-  package var action: String
+  package var action: AuditAction
   /// The snapshot that was accessed.
   package var snapshot: SnapshotID?
   /// The snapshot with which it was compared.
@@ -45,7 +43,8 @@ package struct AuditEvent: Sendable, Hashable {
 
   /// Creates an event from its parts.
   package init(
-    _ action: String, _ result: Result, time: Date = Date(), request: String? = nil, token: String? = nil,
+    _ action: AuditAction, _ result: Result, time: Date = Date(), request: String? = nil,
+    token: String? = nil,
     usesLink: Bool = false, snapshot: SnapshotID? = nil, comparedWith: SnapshotID? = nil,
     report: ReportID? = nil, address: String? = nil,
     status: Int? = nil, problem: String? = nil, count: Int = 1
@@ -75,7 +74,7 @@ package struct AuditEvent: Sendable, Hashable {
     line.append(#","request":"#, request)
     line.append(#","token":"#, token)
     if usesLink { line.append(plain: #","link":true"#) }
-    line.append(#","action":"#, action)
+    line.append(#","action":"#, action.rawValue)
     line.append(#","snapshot":"#, snapshot)
     line.append(#","comparedWith":"#, comparedWith)
     line.append(#","report":"#, report?.description)

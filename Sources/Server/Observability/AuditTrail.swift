@@ -22,7 +22,7 @@ package struct AuditTrail: Sendable, Hashable {
   package struct Event: Sendable, Hashable, Decodable {
     /// The time at which the action ended.
     package let time: Date
-    /// The name of the action.
+    /// The name of an ``AuditAction``, also one of another version of the server.
     package let action: String
     /// The id of the token that was used.
     package let token: String?

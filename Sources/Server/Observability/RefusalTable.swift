@@ -7,7 +7,7 @@ struct RefusalTable: Sendable {
   struct Kind: Hashable, Sendable {
     /// The client; `nil` for all refusals that exceed the table's limit.
     let client: Client?
-    let action: String
+    let action: AuditAction
     let problem: String?
   }
 

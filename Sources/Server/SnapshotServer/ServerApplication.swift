@@ -84,7 +84,7 @@ package final class ServerApplication: Sendable {
       // The database may have been restored from a backup, and lack changes without a note.
       onSweep: { [indexer] in indexer.compareAgain() }, onTakeover: { [indexer] in indexer.takeOver() },
       onExpiration: { [audit = observation.audit] expiration in
-        audit?.record(AuditEvent("expireByRule", .done, snapshot: expiration.id))
+        audit?.record(AuditEvent(.expireByRule, .done, snapshot: expiration.id))
       }, now: now, logger: logger)
     resumableUploads = ResumableUploads(uploads, settings.uploadOffer)
     handler = SnapshotHandler(

@@ -26,7 +26,7 @@ package struct ServerSettings: Sendable, Hashable {
   /// The number of event loops; 0 uses one per core.
   package var eventLoops = 0
   /// The most bytes of a bundle.
-  package var maximumBundleBytes: Int64 = 2 << 30
+  package var maximumBundleBytes = UploadLimits().length
   /// The most bytes that all entries of a bundle may have together when inflated.
   package var maximumInflatedBytes = UploadValidator.inflatedBytes
   /// The number of bytes of the disk to leave free.

@@ -44,7 +44,7 @@ package struct SnapshotHandler: HTTPHandler {
       + uploadCalls + more
     let operations = OperationRoutes(
       service: service, access: access, observation: observation, deletionsHeld: deletionsHeld, listed: api,
-      documentation: PagePath.documentation.description)
+      documentation: WebPages.documentation)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
       comparisonFilter: comparisonFilter, copies: copies,
@@ -79,8 +79,10 @@ private struct EndpointSteps {
     let metrics = RouteMetrics(endpoint.name, factory: observation.metrics.factory)
     var steps = Steps(MetricsMiddleware(metrics: metrics))
     if endpoint.isPage { steps = steps.then(PageMiddleware(web: web)) }
-    if endpoint.audited != .never, let audit = observation.audit {
-      steps = steps.then(AuditMiddleware(endpoint, audit, observation.metrics, logger: logger))
+    if let audit = observation.audit,
+      let step = AuditMiddleware(endpoint, audit, observation.metrics, logger: logger)
+    {
+      steps = steps.then(step)
     }
     if endpoint.isUpload { steps = steps.then(UploadMetricsMiddleware(metrics: observation.metrics)) }
     return switch endpoint.handler {

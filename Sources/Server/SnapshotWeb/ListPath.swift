@@ -6,11 +6,11 @@ import SnapshotAPI
 ///
 /// It comes from a form or from `Referer`, and is the target of a redirection. It can't lead to another server or to any
 /// other page.
-package struct ListPath: Sendable, Hashable, CustomStringConvertible {
+struct ListPath: Sendable, Hashable, CustomStringConvertible {
   private let path: LocalPath
 
   /// Creates a path from a text. Removes a notice about an earlier action. `nil` if the text is not such a path.
-  package init?(_ text: String) {
+  init?(_ text: String) {
     let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let reports = "/reports/"
     let isReport = parts[0].hasPrefix(reports) && !parts[0].dropFirst(reports.count).contains("/")
@@ -42,7 +42,7 @@ package struct ListPath: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The path and query.
-  package var description: String { path.description }
+  var description: String { path.description }
 
   /// Returns the path and query of the list with a notice about the last action.
   func description(after notice: PageNotice) -> String {

@@ -5,13 +5,13 @@ package import SnapshotAPI
 import SnapshotFormat
 
 /// A file that pages need besides their HTML. Browsers cache it permanently, because its name changes with its bytes.
-package struct PageAsset: Sendable, Hashable {
+struct PageAsset: Sendable, Hashable {
   /// The last segment of its path, such as `pages.0f3c5a7b9d1e.css`.
-  package let name: String
+  let name: String
   /// The media type.
-  package let mediaType: String
+  let mediaType: String
   /// The contents.
-  package let bytes: [UInt8]
+  let bytes: [UInt8]
 
   private init(_ stem: String, _ ending: String, _ mediaType: String, _ bytes: [UInt8]) {
     name = "\(stem).\(ContentDigest.of(bytes).description.prefix(12)).\(ending)"
@@ -20,22 +20,22 @@ package struct PageAsset: Sendable, Hashable {
   }
 
   /// The style sheet.
-  package static let stylesheet = PageAsset(
+  static let stylesheet = PageAsset(
     "pages", "css", "text/css; charset=utf-8", PackageResources.pages_css)
   /// The script. The pages also work without it.
-  package static let script = PageAsset(
+  static let script = PageAsset(
     "pages", "js", "text/javascript; charset=utf-8", PackageResources.pages_js)
   /// The script that uploads bundles, on pages with a form for that. The form also works without it.
-  package static let uploadScript = PageAsset(
+  static let uploadScript = PageAsset(
     "upload", "js", "text/javascript; charset=utf-8", PackageResources.upload_js)
   /// The icon that browsers show next to a page's title.
-  package static let icon = PageAsset("icon", "svg", "image/svg+xml", PackageResources.icon_svg)
+  static let icon = PageAsset("icon", "svg", "image/svg+xml", PackageResources.icon_svg)
 
   /// All assets.
-  package static let all = [stylesheet, script, uploadScript, icon]
+  static let all = [stylesheet, script, uploadScript, icon]
 
   /// Returns the asset with this name, or `nil`.
-  package static func named(_ name: String) -> PageAsset? { all.first { $0.name == name } }
+  static func named(_ name: String) -> PageAsset? { all.first { $0.name == name } }
 }
 
 extension WebPages {

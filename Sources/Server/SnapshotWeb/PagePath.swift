@@ -1,6 +1,6 @@
 import HTTPSemantics
 import SnapshotAPI
-package import SnapshotFormat
+import SnapshotFormat
 import SnapshotViewer
 
 /// The paths of all pages. All URLs of pages are built here.
@@ -25,7 +25,7 @@ import SnapshotViewer
 /// | `/docs/{article}` | ``article(_:)`` |
 /// | `/docs/reference` | ``reference`` |
 /// | `/assets/{name}` | ``asset(_:)`` |
-package enum PagePath: Sendable, Hashable, CustomStringConvertible {
+enum PagePath: Sendable, Hashable, CustomStringConvertible {
   /// The search and its results, starting at a cursor.
   case home(SearchForm = SearchForm(), cursor: String? = nil)
   /// A report's snapshots, starting at a cursor.
@@ -66,7 +66,7 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case asset(PageAsset)
 
   /// The path and query.
-  package var description: String {
+  var description: String {
     switch self {
     case .home(let form, let cursor):
       let fields = SearchField.allCases.compactMap { field in
@@ -107,7 +107,7 @@ package enum PagePath: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Returns the path and query of the page with a notice about the last action.
-  package func description(after notice: PageNotice) -> String {
+  func description(after notice: PageNotice) -> String {
     let path = description
     return path + (path.contains("?") ? "&" : "?") + "\(PageField.done.rawValue)=\(notice.rawValue)"
   }

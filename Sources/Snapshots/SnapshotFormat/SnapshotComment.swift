@@ -33,34 +33,9 @@ public struct SnapshotComment: Codable, Hashable, Sendable {
   ) {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard (1...limits.textBytes).contains(text.utf8.count), !text.utf8.contains(0) else { return nil }
-    self.init(stored: text, writtenAt: writtenAt, author: author, token: token)
-  }
-
-  /// Creates a comment as it is in a record.
-  init(stored text: String, writtenAt: Date, author: String?, token: String?) {
     self.text = text
     self.writtenAt = SnapshotJSON.milliseconds(of: writtenAt)
     self.author = author
     self.token = token
-  }
-}
-
-extension ManifestScanner {
-  /// Reads a comment of a record.
-  mutating func comment() throws(Failure) -> SnapshotComment {
-    var (text, writtenAt): (String?, Date?)
-    var (author, token): (String?, String?)
-    try object { scanner, key throws(Failure) in
-      switch key {
-      case "text": text = try scanner.string()
-      case "writtenAt": writtenAt = try scanner.time()
-      case "author": author = try scanner.optional { json throws(Failure) in try json.string() }
-      case "token": token = try scanner.optional { json throws(Failure) in try json.string() }
-      default: return false
-      }
-      return true
-    }
-    guard let text, let writtenAt else { throw .problem(ManifestProblem(.missing)) }
-    return SnapshotComment(stored: text, writtenAt: writtenAt, author: author, token: token)
   }
 }

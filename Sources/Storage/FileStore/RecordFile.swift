@@ -30,13 +30,17 @@ enum RecordFile {
   static func decode(_ bytes: [UInt8]) throws(Damage) -> SnapshotRecord {
     let end = opening.count + lineLength
     // Damage does not change a line's length, so the length detects a digest line even if its beginning is damaged.
-    if bytes.dropFirst(opening.count).firstIndex(of: UInt8(ascii: "\n")) == end - 1 {
-      guard bytes[opening.count..<end] == line(of: bytes[..<opening.count] + bytes[end...])[...] else {
-        throw Damage()
-      }
+    let hasDigest = bytes.dropFirst(opening.count).firstIndex(of: UInt8(ascii: "\n")) == end - 1
+    do {
+      guard
+        try hasDigest
+          ? bytes[opening.count..<end] == line(of: bytes[..<opening.count] + bytes[end...])[...]
+          : !SnapshotJSON.repeatsKey(bytes)
+      else { throw Damage() }
+      return try SnapshotJSON.decode(SnapshotRecord.self, from: Data(bytes))
+    } catch {
+      throw Damage()
     }
-    guard let record = SnapshotRecord(json: bytes) else { throw Damage() }
-    return record
   }
 
   private static func line(of others: some DataProtocol) -> [UInt8] {

@@ -35,7 +35,7 @@ struct IndexWriter {
     _ = try connection.query(
       """
       UPDATE snapshot SET received = NULL, size = NULL, pending = NULL, length = NULL, report = NULL,
-        application = NULL, version = NULL, manifest = NULL, record = NULL, identifiers = NULL, terms = NULL,
+        application = NULL, version = NULL, manifest = NULL, document = NULL, identifiers = NULL, terms = NULL,
         removed = now()
       WHERE id = $1
       """, [.bytes(id)])
@@ -97,13 +97,13 @@ struct IndexWriter {
   // MARK: - Statements
 
   private static let columns = """
-    id, received, size, pending, length, report, application, version, manifest, record, revision, attempt,
+    id, received, size, pending, length, report, application, version, manifest, document, revision, attempt,
     identifiers, terms
     """
 
   /// Selects the rows that the parameters describe.
   private static let rows = """
-    SELECT id, received, size, pending <> 0 AS pending, length, report, application, version, manifest, record,
+    SELECT id, received, size, pending <> 0 AS pending, length, report, application, version, manifest, document,
       revision, attempt, nullif(identifiers, -1)::integer AS identifiers, string_to_array(terms, ' ') AS terms
     FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) AS each (\(columns))
     """
@@ -112,7 +112,7 @@ struct IndexWriter {
   private static let replacement = """
     UPDATE snapshot AS old SET received = new.received, size = new.size, pending = new.pending, length = new.length,
       report = new.report, application = new.application, version = new.version, manifest = new.manifest,
-      record = new.record, revision = new.revision, attempt = new.attempt,
+      document = new.document, revision = new.revision, attempt = new.attempt,
       identifiers = coalesce(new.identifiers, old.identifiers),
       terms = coalesce(nullif(
         CASE WHEN new.identifiers IS NULL THEN old.terms[1:old.identifiers] || new.terms ELSE new.terms END,
@@ -126,10 +126,10 @@ struct IndexWriter {
   private static func parameters(_ records: [PreparedRecord]) -> [PostgreSQLValue] {
     [
       .byteArrays(records.map(\.id)), .ints(records.map(\.received)), .ints(records.map(\.size)),
-      .ints(records.map { $0.isPending ? 1 : 0 }), .ints(records.map { Int64($0.length) }),
+      .ints(records.map { $0.isPending ? 1 : 0 }), .ints(records.map { Int64($0.document.count) }),
       .texts(records.map(\.report)), .byteArrays(records.map(\.application)),
       .byteArrays(records.map(\.version)), .byteArrays(records.map(\.manifest)),
-      .byteArrays(records.map(\.record)), .ints(records.map(\.revision)),
+      .byteArrays(records.map(\.document)), .ints(records.map(\.revision)),
       .byteArrays(records.map(\.attempt)), .ints(records.map { Int64($0.identifierTerms ?? -1) }),
       .texts(records.map { $0.terms.joined(separator: " ") }),
     ]

@@ -58,12 +58,12 @@ extension PostgreSQLCatalog: SettledRecords {
       // One statement sees one state of the database.
       try connection.query(
         """
-        SELECT record, attempt FROM snapshot WHERE id = $1 AND removed IS NULL AND attempt <> ''
+        SELECT document, attempt FROM snapshot WHERE id = $1 AND removed IS NULL AND attempt <> ''
           AND NOT EXISTS (SELECT FROM unindexed WHERE unindexed.id = $1 AND NOT creation)
         """, [.bytes(Array(id.bytes))]
       ).map { row in
         guard let attempt = SnapshotID(bytes: try row.bytes(1)) else { throw MalformedRow() }
-        var record = try RecordCoder.decode(try row.bytes(0))
+        var record = try SnapshotRecord(row: row.bytes(0))
         record.attempt = attempt
         return record
       }.first

@@ -69,8 +69,7 @@ public final class PostgreSQLCatalog: Catalog {
   /// Adds records, or replaces those with the same ids.
   public func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
     guard !records.isEmpty else { return }
-    let prepared = records.map(PreparedRecord.init)
-    try await change { writer in try writer.insert(prepared) }
+    try await change { writer in try writer.insert(records.map(PreparedRecord.init)) }
   }
 
   /// Removes a record permanently, if it exists.

@@ -19,15 +19,14 @@ struct PreparedRecord: Sendable {
   let attempt: [UInt8]
   /// The size of the bundle in bytes.
   let size: Int64
-  /// An upper bound for the size of the record as JSON in a list, in bytes.
-  let length: Int
-  let record: [UInt8]
+  /// The record's ``SnapshotFormat/SnapshotRecord/row()``.
+  let document: [UInt8]
   /// The number of the first ``terms`` that are those of the identifiers; `nil` if the identifiers are not known.
   let identifierTerms: Int?
   /// The terms, those of the identifiers first.
   let terms: [String]
 
-  init(_ record: SnapshotRecord) {
+  init(_ record: SnapshotRecord) throws {
     id = Array(record.id.bytes)
     received = Cursor(after: record).receivedAt
     report = record.report.description
@@ -38,8 +37,7 @@ struct PreparedRecord: Sendable {
     revision = record.revision ?? 0
     attempt = record.attempt.map { Array($0.bytes) } ?? []
     size = record.size
-    length = record.listedLength
-    self.record = Array(RecordCoder.encode(record))
+    document = Array(try record.row())
     let identifiers = record.identifierTerms.map(IndexedTerms.of)
     identifierTerms = identifiers?.count
     // A term that is in both is repeated, so that the terms stay equal if the identifiers become known.

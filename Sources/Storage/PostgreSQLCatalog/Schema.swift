@@ -41,15 +41,17 @@ enum Schema {
         ALTER TABLE unindexed ADD creation boolean NOT NULL DEFAULT false;
         CREATE INDEX unindexed_id ON unindexed (id);
         """, isCompatible: true),
+      .init(""),
       .init(
         """
-        DROP TABLE IF EXISTS snapshot, posting, built, block, version, day;
+        DROP TABLE IF EXISTS snapshot;
+        DROP TABLE IF EXISTS posting, built, block, version, day, word;
         CREATE TABLE snapshot (
           id bytea PRIMARY KEY, received bigint, size bigint, pending boolean, length bigint, report text COLLATE "C",
-          application bytea, version bytea, manifest bytea, record bytea, revision bigint, attempt bytea,
+          application bytea, version bytea, manifest bytea, document bytea, revision bigint, attempt bytea,
           identifiers integer, terms text[] COLLATE "C", removed timestamptz
         ) WITH (fillfactor = 90, toast_tuple_target = 128);
-        ALTER TABLE snapshot ALTER record SET STORAGE EXTERNAL, ALTER terms SET STORAGE EXTERNAL;
+        ALTER TABLE snapshot ALTER document SET STORAGE EXTERNAL, ALTER terms SET STORAGE EXTERNAL;
         CREATE INDEX newest ON snapshot (received, id);
         CREATE INDEX version ON snapshot (version);
         CREATE INDEX manifest ON snapshot (manifest);
@@ -57,8 +59,8 @@ enum Schema {
         CREATE TABLE word (word text COLLATE "C" PRIMARY KEY);
         CREATE TABLE day (day bigint NOT NULL, count bigint NOT NULL, bytes bigint NOT NULL);
         CREATE INDEX day_number ON day (day);
-        ALTER TABLE state DROP phase, ADD complete boolean NOT NULL DEFAULT false;
-        UPDATE state SET generation = generation + 1;
+        ALTER TABLE state DROP IF EXISTS phase, ADD IF NOT EXISTS complete boolean NOT NULL DEFAULT false;
+        UPDATE state SET generation = generation + 1, complete = false;
         """),
     ])
 

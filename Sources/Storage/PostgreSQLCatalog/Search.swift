@@ -66,13 +66,14 @@ struct Search {
       return bytes <= PageRequest.maximumBytes
     }
     let ids = entries.prefix(max(fitting.count, 1)).map(\.position.id)
-    let rows = try connection.query("SELECT id, record FROM snapshot WHERE id = ANY($1)", [.byteArrays(ids)])
+    let rows = try connection.query(
+      "SELECT id, document FROM snapshot WHERE id = ANY($1)", [.byteArrays(ids)])
     let records = Dictionary(uniqueKeysWithValues: try rows.map { (try $0.bytes(0), $0) })
     var page = PageBuilder(request)
     for entry in entries where !page.isFull {
-      try page.append(length: entry.length) { () throws(any Error) in
+      try page.append(length: entry.length) {
         guard let row = records[entry.position.id] else { throw MalformedRow() }
-        return try RecordCoder.decode(try row.bytes(1))
+        return try SnapshotRecord(row: row.bytes(1))
       }
     }
     return page.page

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SnapshotFormat
 import SnapshotStore
 
 /// Changes the rows of the index within a transaction.
@@ -80,13 +81,12 @@ struct IndexWriter {
     try catchUp(all: true)
     try cached(
       """
-      UPDATE snapshot SET size = ?, report = ?, version = ?, pending = ?, length = ?, record = ?, identifiers = ?,
-        revision = ?
+      UPDATE snapshot SET size = ?, report = ?, version = ?, pending = ?, record = ?, identifiers = ?, revision = ?
       WHERE number = ?
       """,
       [
-        record.size, record.report, record.version, record.isPending, record.length, record.record,
-        terms.identifiers, record.revision, existing.number,
+        record.size, record.report, record.version, record.isPending, record.record, terms.identifiers,
+        record.revision, existing.number,
       ])
     if existing.size != record.size {
       try cached("UPDATE listing SET size = ? WHERE place = ?", [record.size, existing.place])
@@ -228,7 +228,7 @@ struct IndexWriter {
           """),
       arguments: [id]
     ).map {
-      let record = try RecordCoder.decode($0[5] as Data)
+      let record = try SnapshotRecord(row: $0[5] as Data)
       return Existing(
         number: $0[0], place: $0[1], received: $0[2], isPending: $0[4], revision: $0[7], size: $0[3],
         terms: Terms(description: record.descriptionTerms.text, identifiers: $0[6]))
@@ -252,10 +252,10 @@ struct IndexWriter {
   }
 
   private static let columns =
-    "(place, id, received, size, report, version, pending, length, record, identifiers, revision)"
-  private static let insert = "INSERT INTO snapshot \(columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "(place, id, received, size, report, version, pending, record, identifiers, revision)"
+  private static let insert = "INSERT INTO snapshot \(columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
   private static let insertWhereNew = """
-    INSERT OR IGNORE INTO snapshot \(columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+    INSERT OR IGNORE INTO snapshot \(columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
     WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?)
     """
   private static let insertWherePlaceIsFree =
@@ -266,7 +266,7 @@ struct IndexWriter {
   ) -> StatementArguments {
     [
       place, record.id, record.received, record.size, record.report, record.version, record.isPending,
-      record.length, record.record, terms.identifiers, record.revision,
+      record.record, terms.identifiers, record.revision,
     ]
   }
 

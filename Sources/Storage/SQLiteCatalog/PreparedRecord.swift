@@ -13,15 +13,13 @@ struct PreparedRecord: Sendable {
   let revision: Int64
   /// The size of the bundle in bytes.
   let size: Int64
-  /// An upper bound for the size of the record as JSON in a list, in bytes.
-  let length: Int
   let record: Data
   /// The search terms of the record without its identifiers, separated by spaces.
   let description: String
   /// The search terms of the identifiers, separated by spaces; `nil` if the identifiers are not known.
   let identifiers: String?
 
-  init(_ record: SnapshotRecord) {
+  init(_ record: SnapshotRecord) throws {
     id = Data(record.id.bytes)
     received = Cursor(after: record).receivedAt
     report = record.report.description
@@ -29,8 +27,7 @@ struct PreparedRecord: Sendable {
     isPending = record.verified == .pending
     revision = record.revision ?? 0
     size = record.size
-    length = record.listedLength
-    self.record = RecordCoder.encode(record)
+    self.record = try record.row()
     description = record.descriptionTerms.text
     identifiers = record.identifierTerms?.text
   }

@@ -79,7 +79,10 @@ public final class SQLiteCatalog: Catalog {
     guard !records.isEmpty else { return }
     // A single record, as from an upload, is prepared by the writer: another queue would cost more than its work.
     if records.count == 1 { return try await write(.add(records[0])) }
-    let prepared = await preparer.perform { Self.prepare(records) }
+    let prepared: [PreparedRecord]
+    do { prepared = try await preparer.perform { try Self.prepare(records) } } catch {
+      throw .failed("\(error)")
+    }
     try await write(.insert(prepared))
   }
 
@@ -326,7 +329,7 @@ public final class SQLiteCatalog: Catalog {
 
   /// Whether the error means that the file is unusable, as opposed to a full disk or an invalid request.
   private static func isLoss(_ error: any Error) -> Bool {
-    if error is RecordCoder.Malformed { return true }
+    if error is DecodingError { return true }
     guard let error = error as? DatabaseError else { return false }
     switch error.resultCode {
     case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_CANTOPEN,
@@ -336,16 +339,16 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  private static func prepare(_ records: [SnapshotRecord]) -> [PreparedRecord] {
-    guard records.count > 64 else { return records.map(PreparedRecord.init) }
-    let parts = Lock<[Int: [PreparedRecord]]>([:])
+  private static func prepare(_ records: [SnapshotRecord]) throws -> [PreparedRecord] {
+    guard records.count > 64 else { return try records.map(PreparedRecord.init) }
+    let parts = Lock<[Int: Result<[PreparedRecord], any Error>]>([:])
     let (count, size) = (8, (records.count + 7) / 8)
     DispatchQueue.concurrentPerform(iterations: count) { part in
       let range = min(part * size, records.count)..<min((part + 1) * size, records.count)
-      let prepared = records[range].map(PreparedRecord.init)
+      let prepared = Result { try records[range].map(PreparedRecord.init) }
       parts.withLock { $0[part] = prepared }
     }
-    return parts.withLock { parts in (0..<count).flatMap { parts[$0] ?? [] } }
+    return try parts.withLock { parts in try (0..<count).flatMap { try parts[$0]?.get() ?? [] } }
   }
 }
 

@@ -19,7 +19,7 @@ import GRDB
 /// - `state`: whether the index is complete, and whether it was closed.
 enum Schema {
   /// The version of the rows' and terms' meaning. A database with another version is rebuilt.
-  static let format = 10
+  static let format = 11
 
   /// The lengths, in characters, of the beginnings of terms that have an index of their own. Each takes time when a
   /// record is written; longer beginnings have few enough terms to be looked up one by one.
@@ -42,7 +42,7 @@ enum Schema {
           CREATE TABLE snapshot (
             number INTEGER PRIMARY KEY, place INTEGER NOT NULL, id BLOB NOT NULL UNIQUE, received INTEGER NOT NULL,
             size INTEGER NOT NULL, report TEXT NOT NULL, version BLOB NOT NULL, pending INTEGER NOT NULL,
-            length INTEGER NOT NULL, record BLOB NOT NULL, identifiers TEXT NOT NULL
+            record BLOB NOT NULL, identifiers TEXT NOT NULL, revision INTEGER NOT NULL
           ) STRICT;
           CREATE TABLE listing (
             place INTEGER PRIMARY KEY, number INTEGER NOT NULL, received INTEGER NOT NULL, size INTEGER NOT NULL
@@ -60,9 +60,6 @@ enum Schema {
           CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
           PRAGMA user_version = \(format);
           """)
-    }
-    migrator.registerMigration("2", foreignKeyChecks: .immediate) { db in
-      try db.execute(sql: "ALTER TABLE snapshot ADD COLUMN revision INTEGER NOT NULL DEFAULT 0")
     }
     return migrator
   }

@@ -61,10 +61,10 @@ struct Search {
     guard let search = try Search(query, olderThan: request.cursor, db) else {
       return Page(records: [], next: nil)
     }
-    var page = MillisecondPage<Data>(request)
+    var page = MillisecondPage(request)
     try search.visit(db) { row in
       let cursor = SnapshotID(bytes: row[3] as Data).map { SnapshotStore.Cursor(receivedAt: row[0], id: $0) }
-      return try page.add(in: Place.millisecond(row[2]), cursor, length: row[6]) { row[7] }
+      return try page.add(in: Place.millisecond(row[2]), cursor) { row[6] }
     }
     return try page.finish()
   }
@@ -115,7 +115,7 @@ struct Search {
     case sizes = "received, size"
     /// The values to count, followed by those that a page needs.
     case all = """
-      listing.received, listing.size, listing.place, snapshot.id, report, version, length, record
+      listing.received, listing.size, listing.place, snapshot.id, report, version, record
       """
   }
 
@@ -164,7 +164,7 @@ struct Search {
   private func allows(_ row: Row) throws -> Bool {
     if let versions, !versions.contains(VersionKey(bytes: Array(row[5] as Data))) { return false }
     return try scope?.allows(report: row[4]) {
-      try RecordCoder.decode(row[7] as Data).application.identifier
+      try SnapshotRecord(row: row[6] as Data).application.identifier
     } ?? true
   }
 }

@@ -1,7 +1,11 @@
+package import Foundation
 package import SnapshotFormat
 
 /// Fills a page up to its limits. Every catalogue uses it.
 package struct PageBuilder {
+  /// The maximum number of bytes that the API adds to a record: the path of its bundle.
+  private static let addedLength = 100
+
   private let limit: Int
   private var bytes = 0
   private var records: [SnapshotRecord] = []
@@ -15,12 +19,11 @@ package struct PageBuilder {
 
   /// Appends the next record, if it fits.
   /// - Parameters:
-  ///   - length: the record's ``SnapshotFormat/SnapshotRecord/listedLength``.
+  ///   - length: the length of the record's ``SnapshotFormat/SnapshotRecord/row()``.
   ///   - record: returns the record. Called only if the record fits.
-  package mutating func append<Failure: Error>(
-    length: Int, _ record: () throws(Failure) -> SnapshotRecord
-  ) throws(Failure) {
+  package mutating func append(length: Int, _ record: () throws -> SnapshotRecord) rethrows {
     guard !hasMore else { return }
+    let length = length + Self.addedLength
     guard records.count < limit, records.isEmpty || bytes + length <= PageRequest.maximumBytes else {
       hasMore = true
       return
@@ -34,33 +37,18 @@ package struct PageBuilder {
 }
 
 extension SnapshotRecord {
-  /// An upper bound for the size of the record as JSON in a list, in bytes.
-  package var listedLength: Int {
-    var length = manifestID == nil ? 1000 : 1060
-    for text in [
-      report.description, application.identifier, application.version, application.build, device.model,
-      device.system, device.systemVersion, device.locale,
-    ] { length += Self.length(text) }
-    for module in modules {
-      length += Self.length(module.name) + 24
-      for file in module.files { length += Self.length(file) + 1 }
-    }
-    for (name, value) in metadata { length += Self.length(name) + Self.length(value) + 2 }
-    return length
+  /// The record as lists contain it: without its comments, and without what only stores and catalogues need.
+  package var listed: SnapshotRecord {
+    var listed = self
+    (listed.identifiers, listed.comments, listed.revision, listed.attempt) = (nil, nil, nil, nil)
+    return listed
   }
 
-  /// The maximum size as a JSON string: six bytes for a control character, two for a quotation mark or a backslash.
-  private static func length(_ text: String) -> Int {
-    var length = 2
-    for byte in text.utf8 {
-      switch byte {
-      case 0..<0x20: length += 6
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): length += 2
-      // U+2028 and U+2029, three bytes in UTF-8, can be written as escapes of six bytes.
-      case 0xE2: length += 4
-      default: length += 1
-      }
-    }
-    return length
+  /// The bytes of a catalogue's row: ``listed`` as JSON.
+  package func row() throws -> Data { try SnapshotJSON.encode(listed) }
+
+  /// Decodes ``row()``.
+  package init(row: some Sequence<UInt8>) throws {
+    self = try SnapshotJSON.decode(Self.self, from: Data(row))
   }
 }

@@ -27,26 +27,24 @@ import Testing
   }
 
   /// Returns an event whose line has `length` bytes.
-  private func event(_ length: Int, _ action: String = "a") -> AuditEvent {
-    let shortest = AuditEvent(action, .done, time: Date(timeIntervalSince1970: 0), request: "").line.utf8
-      .count
-    return AuditEvent(
-      action, .done, time: Date(timeIntervalSince1970: 0),
-      request: String(repeating: "r", count: length - shortest))
+  private func event(_ length: Int, _ token: String = "a") -> AuditEvent {
+    var event = AuditEvent(.scrub, .done, time: Date(timeIntervalSince1970: 0), request: "", token: token)
+    event.request = String(repeating: "r", count: length - event.bytes.count)
+    return event
   }
 
   @Test func `a line is a JSON object with the known values`() throws {
     let id = try #require(SnapshotID("3f2b8c1e-0000-4000-8000-00000000000A"))
     let time = Date(timeIntervalSince1970: 1_700_000_000.125)
     let event = AuditEvent(
-      "fetchBundle", .done, time: time, request: "r1", token: "t1", usesLink: true, snapshot: id,
+      .fetchBundle, .done, time: time, request: "r1", token: "t1", usesLink: true, snapshot: id,
       report: try ReportID(validating: "BUG-1"), address: "127.0.0.1:80", status: 200, problem: "p", count: 2)
     #expect(
       event.line == #"{"time":"2023-11-14T22:13:20.125Z","request":"r1","token":"t1","link":true,"#
         + #""action":"fetchBundle","snapshot":"3f2b8c1e-0000-4000-8000-00000000000a","report":"BUG-1","#
         + #""address":"127.0.0.1:80","result":"done","status":200,"problem":"p","count":2}"# + "\n")
     #expect(
-      AuditEvent("expire", .failed, time: time).line
+      AuditEvent(.expire, .failed, time: time).line
         == #"{"time":"2023-11-14T22:13:20.125Z","action":"expire","result":"failed"}"# + "\n")
   }
 
@@ -77,7 +75,7 @@ import Testing
 
   @Test func `control and bidirectional characters are escaped`() throws {
     let text = "a\"b\\c\n\r\t\u{1B}[2J\u{7F}\u{9B}\u{2028}\u{202E}\u{2066}\u{FEFF}ü🙂"
-    let line = AuditEvent("a", .refused, request: text, address: text).line
+    let line = AuditEvent(.expire, .refused, request: text, address: text).line
     #expect(
       line.contains(
         #""request":"a\"b\\c\u000a\u000d\u0009\u001b[2J\u007f\u009b\u2028\u202e\u2066\ufeffü🙂""#))
@@ -89,8 +87,8 @@ import Testing
   @Test func `lines are in order, in a file that only the server's user can read`() async throws {
     let log = try open()
     for number in 0..<100 { try await log.write(AuditEvent("\(number)", .done)) }
-    #expect(try lines().map { $0.contains(#""action":""#) }.count == 100)
-    for (number, line) in try lines().enumerated() { #expect(line.contains("\"action\":\"\(number)\"")) }
+    #expect(try lines().map { $0.contains(#""token":""#) }.count == 100)
+    for (number, line) in try lines().enumerated() { #expect(line.contains("\"token\":\"\(number)\"")) }
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
     await log.close()
@@ -109,7 +107,7 @@ import Testing
     for name in try Folder.entries(folder.url.path) {
       for line in try lines(name) {
         let event = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
-        seen.append(try #require(event["action"]))
+        seen.append(try #require(event["token"]))
       }
     }
     // 15 files and the newest one contain all of them.
@@ -126,7 +124,7 @@ import Testing
     let lines = try lines()
     #expect(lines.prefix(2) == ["{\"time\":\"x\"}", "{\"broken"])
     #expect(lines.count == 4)
-    #expect(lines[2].contains(#""action":"a""#) && lines[3].contains(#""action":"b""#))
+    #expect(lines[2].contains(#""token":"a""#) && lines[3].contains(#""token":"b""#))
   }
 
   @Test(arguments: [(99, 1), (100, 1), (101, 2)])
@@ -143,7 +141,7 @@ import Testing
       $0.fileBytes = 100
       $0.keptFiles = 2
     }
-    for action in ["a", "b", "c", "d", "e"] { try await log.write(event(100, action)) }
+    for token in ["a", "b", "c", "d", "e"] { try await log.write(event(100, token)) }
     await log.close()
     #expect(try Folder.entries(folder.url.path) == ["audit.log", "audit.log.1", "audit.log.2"])
     #expect(try lines().map { $0.contains(#""e""#) } == [true])
@@ -223,7 +221,7 @@ import Testing
       return await group.reduce(into: Set<Int>()) { if let number = $1 { $0.insert(number) } }
     }
     let seen = try lines().map {
-      try JSONDecoder().decode([String: String].self, from: Data($0.utf8))["action"]
+      try JSONDecoder().decode([String: String].self, from: Data($0.utf8))["token"]
     }
     #expect(Set(seen) == Set(written.map(String.init)))
     #expect(seen.count == written.count)
@@ -307,12 +305,12 @@ import Testing
       $0.keptFiles = 1
       $0.refusalWindow = .seconds(3600)
     }
-    try await log.write(AuditEvent("deleteSnapshot", .done, token: "t1"))
+    try await log.write(AuditEvent(.deleteSnapshot, .done, token: "t1"))
     for number in 0..<200 {
       try await log.writeRefusal(
-        AuditEvent("fetchBundle-\(number)", .refused, token: "t2", address: "192.0.2.1:1", status: 404))
+        AuditEvent(.fetchBundle, .refused, token: "t\(number)", address: "192.0.2.1:1", status: 404))
     }
-    try await log.write(AuditEvent("fetchBundle", .done, token: "t1"))
+    try await log.write(AuditEvent(.fetchBundle, .done, token: "t1"))
     await log.close()
     #expect(
       try Folder.entries(folder.url.path) == ["audit-refused.log", "audit-refused.log.1", "audit.log"])
@@ -327,7 +325,7 @@ import Testing
       for token in ["t1", "t2"] {
         try await log.writeRefusal(
           AuditEvent(
-            "fetchBundle", .refused, request: "r\(number)", token: token, address: "192.0.2.1:\(number)",
+            .fetchBundle, .refused, request: "r\(number)", token: token, address: "192.0.2.1:\(number)",
             status: 404))
       }
     }
@@ -346,10 +344,10 @@ import Testing
     let log = try open { $0.refusalWindow = .seconds(3600) }
     for port in 1...1000 {
       try await log.writeRefusal(
-        AuditEvent("fetchBundle", .refused, request: "r\(port)", address: "192.0.2.1:\(port)", status: 401))
+        AuditEvent(.fetchBundle, .refused, request: "r\(port)", address: "192.0.2.1:\(port)", status: 401))
     }
-    try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: "192.0.2.2:1", status: 401))
-    try await log.writeRefusal(AuditEvent("listSnapshots", .refused, address: "192.0.2.1:1", status: 401))
+    try await log.writeRefusal(AuditEvent(.fetchBundle, .refused, address: "192.0.2.2:1", status: 401))
+    try await log.writeRefusal(AuditEvent(.listSnapshots, .refused, address: "192.0.2.1:1", status: 401))
     await log.close()
     let lines = try lines()
     #expect(lines.count == 4)
@@ -359,7 +357,7 @@ import Testing
 
   @Test func `after the window has ended, the next refusal has a new line`() async throws {
     let log = try open { $0.refusalWindow = .milliseconds(1) }
-    let event = AuditEvent("fetchBundle", .refused, address: "192.0.2.1:1", status: 401)
+    let event = AuditEvent(.fetchBundle, .refused, address: "192.0.2.1:1", status: 401)
     var attempts = 0
     // Each window ends on its own, so there is eventually one more line than at the start.
     while try lines().count < 3, attempts < 1_000_000 {
@@ -376,7 +374,7 @@ import Testing
       for number in 0..<3000 {
         let address = "198.51.\(number / 256).\(number % 256):1"
         group.addTask {
-          try await log.writeRefusal(AuditEvent("fetchBundle", .refused, address: address, status: 401))
+          try await log.writeRefusal(AuditEvent(.fetchBundle, .refused, address: address, status: 401))
         }
       }
       try await group.waitForAll()
@@ -387,6 +385,11 @@ import Testing
     #expect(lines.last?.contains(#""count":1999}"#) == true)
     #expect(lines.last?.contains("address") == false)
   }
+}
+
+extension AuditEvent {
+  /// An event that its token distinguishes from others.
+  fileprivate init(_ token: String, _ result: Result) { self.init(.scrub, result, token: token) }
 }
 
 extension AuditLog.Configuration {

@@ -21,7 +21,7 @@ import Testing
   private func event(_ number: Int, about id: SnapshotID?, _ result: AuditEvent.Result = .done) -> AuditEvent
   {
     AuditEvent(
-      "action\(number)", result, time: Self.start.addingTimeInterval(Double(number)), token: "t\(number)",
+      .fetchBundle, result, time: Self.start.addingTimeInterval(Double(number)), token: "t\(number)",
       usesLink: number == 1, snapshot: id, address: "192.0.2.1")
   }
 
@@ -35,9 +35,10 @@ import Testing
     }
     try await log.writeRefusal(event(7, about: id, .refused))
     try await log.write(
-      AuditEvent("compare", .failed, time: Self.start, snapshot: SnapshotID(), comparedWith: id))
+      AuditEvent(.compareSnapshots, .failed, time: Self.start, snapshot: SnapshotID(), comparedWith: id))
     let trail = try log.trail(of: id)
-    #expect(trail.events.map(\.action) == ["compare", "action2", "action1", "action0"])
+    #expect(trail.events.map(\.action) == ["compareSnapshots", "fetchBundle", "fetchBundle", "fetchBundle"])
+    #expect(trail.events.map(\.token) == [nil, "t2", "t1", "t0"])
     #expect(trail.events.map(\.usesLink) == [false, false, true, false])
     #expect(trail.events.map(\.result) == ["failed", "done", "done", "done"])
     #expect(trail.events.last?.time == Self.start)
@@ -52,8 +53,8 @@ import Testing
       $0.keptFiles = 50
     }
     for number in 0..<40 { try await log.write(event(number, about: number % 2 == 0 ? id : SnapshotID())) }
-    #expect(try Set(log.trail(of: id).events.map(\.action)).count == 20)
-    #expect(try log.trail(of: id).events.map(\.action) == (0..<20).reversed().map { "action\(2 * $0)" })
+    #expect(try Set(log.trail(of: id).events.map(\.token)).count == 20)
+    #expect(try log.trail(of: id).events.map(\.token) == (0..<20).reversed().map { "t\(2 * $0)" })
     await log.close()
   }
 
@@ -65,7 +66,7 @@ import Testing
     limits.events = limit
     let trail = try log.trail(of: id, limits: limits)
     #expect(trail.events.count == min(limit, 20))
-    #expect(trail.events.first?.action == "action19")
+    #expect(trail.events.first?.token == "t19")
     #expect(trail.isCut == isCut)
     await log.close()
   }
@@ -80,8 +81,8 @@ import Testing
       limits.bytes = Int64(bytes)
       let trail = try log.trail(of: id, limits: limits)
       #expect(trail.isCut == (bytes < size))
-      let all = ["action2", "action1", "action0"]
-      #expect(trail.events.map(\.action) == Array(all.prefix(trail.events.count)))
+      let all = ["t2", "t1", "t0"]
+      #expect(trail.events.map(\.token) == Array(all.prefix(trail.events.count)))
       if bytes >= size { #expect(trail.events.count == 3) }
     }
     await log.close()
@@ -90,14 +91,14 @@ import Testing
   @Test func `lines that are damaged, or contain the id elsewhere, are skipped`() async throws {
     let log = try open()
     try await log.write(event(0, about: id))
-    try await log.write(AuditEvent("other", .done, request: "\(id)"))
+    try await log.write(AuditEvent(.scrub, .done, request: "\(id)"))
     let file = folder.file("audit.log")
     let handle = try FileHandle(forWritingTo: file)
     try handle.seekToEnd()
     try handle.write(contentsOf: Data("\"\(id)\n{\"snapshot\":\"\(id)\",\n\n".utf8))
     try handle.close()
     try await log.write(event(1, about: id))
-    #expect(try log.trail(of: id).events.map(\.action) == ["action1", "action0"])
+    #expect(try log.trail(of: id).events.map(\.token) == ["t1", "t0"])
     await log.close()
   }
 
@@ -105,9 +106,9 @@ import Testing
     let log = try open()
     try await log.write(event(0, about: id))
     try await log.write(
-      AuditEvent("long", .done, request: String(repeating: "r", count: 700_000), snapshot: id))
+      AuditEvent(.scrub, .done, request: String(repeating: "r", count: 700_000), snapshot: id))
     for number in 0..<20 { try await log.write(event(number, about: SnapshotID())) }
-    #expect(try log.trail(of: id).events.map(\.action) == ["long", "action0"])
+    #expect(try log.trail(of: id).events.map(\.action) == ["scrub", "fetchBundle"])
     await log.close()
   }
 }

@@ -13,9 +13,9 @@ import Testing
 @testable import SnapshotAPI
 
 @Suite struct EndpointTests {
-  /// A call that is defined only here.
+  /// A call that is defined only here, with an action that no other call has.
   private let toy = Endpoint(
-    "rollDie", .put, "/v1/dice/{id}", .read, "Rolls a die.", uploads: .draft, parameters: [.id],
+    .expireByRule, .put, "/v1/dice/{id}", .read, "Rolls a die.", uploads: .draft, parameters: [.id],
     responses: [.noContent("It is rolled.")], problems: [.malformedSnapshotID]
   ) { call in
     _ = try call.value(of: .id)
@@ -43,15 +43,27 @@ import Testing
     #expect(asked.fields[.allow] == "OPTIONS, PUT")
     // OpenAPI, and the list of calls.
     let document = try await api.send(.get, "/openapi.json").decode(JSONValue.self)
-    #expect(document["paths"]?["/v1/dice/{id}"]?["put"]?["operationId"] == "rollDie")
+    #expect(document["paths"]?["/v1/dice/{id}"]?["put"]?["operationId"] == "expireByRule")
     #expect(try await api.send(.get, "/").text.contains("  PUT /v1/dice/{id}\n"))
     #expect(
       Self.row(toy) == "| `PUT` | `/v1/dice/{id}` | `read` | always | Rolls a die. |")
     // The audit log and the metrics.
     let events = try String(contentsOf: folder.file("audit.log"), encoding: .utf8)
-    #expect(events.contains(#""action":"rollDie""#))
+    #expect(events.contains(#""action":"expireByRule""#))
     #expect(registry.text().contains(#"{route="PUT /v1/dice/{id}"}"#))
     #expect(request.context?.facts.route?.name == "PUT /v1/dice/{id}")
+  }
+
+  @Test func `every action is that of a call, or is named by the documentation of the audit log`() throws {
+    var observation = Observation()
+    observation.metricsText = (text: { "" }, contentType: "text/plain")
+    let actions = Set(TestAPI(observation: observation).calls.compactMap(\.action))
+    let article = PackageFolder.url().appending(
+      path: "Sources/Server/SnapshotServer/SnapshotServer.docc/Observability.md")
+    let row = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
+      .first { $0.hasPrefix("| `action` |") }
+    let named = try #require(row).matches(of: /`(\w+)`/).compactMap { AuditAction(rawValue: "\($0.1)") }
+    #expect(Set(named) == Set(AuditAction.allCases).subtracting(actions))
   }
 
   @Test func `the table of calls in the documentation matches the endpoints`() throws {

@@ -256,7 +256,7 @@ import Tracing
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     let seen = AsyncStream.makeStream(of: TraceParent?.self)
     let api = TestAPI(more: [
-      Endpoint("readSeen", .get, "/seen", .open, "Reads the trace.", audited: .never, responses: []) { _ in
+      Endpoint(unaudited: "readSeen", "/seen", "Reads the trace.", responses: []) { _ in
         seen.continuation.yield(ServiceContext.current?.traceParent)
         return HTTPServerResponse(status: .ok)
       }

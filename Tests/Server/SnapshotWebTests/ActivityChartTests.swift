@@ -1,5 +1,5 @@
 import Foundation
-import SnapshotWeb
+@testable import SnapshotWeb
 import TestSupport
 import Testing
 

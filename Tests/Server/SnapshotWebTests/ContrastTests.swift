@@ -1,5 +1,5 @@
 import Foundation
-import SnapshotWeb
+@testable import SnapshotWeb
 import Testing
 
 /// The style sheet's colours, held to WCAG 2.2's contrasts (1.4.3 and 1.4.11).

@@ -1,4 +1,4 @@
-import SnapshotWeb
+@testable import SnapshotWeb
 import Testing
 
 struct PageAssetTests {

@@ -1,5 +1,5 @@
 import SnapshotFormat
-import SnapshotWeb
+@testable import SnapshotWeb
 import Testing
 
 struct PagePathTests {

@@ -1,6 +1,6 @@
 import Foundation
 import SnapshotFormat
-import SnapshotWeb
+@testable import SnapshotWeb
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import Foundation
 import Observability
 import SnapshotFormat
 import SnapshotViewer
-import SnapshotWeb
+@testable import SnapshotWeb
 import SystemIO
 import TestSupport
 import Testing

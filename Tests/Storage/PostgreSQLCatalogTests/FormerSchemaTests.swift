@@ -27,7 +27,7 @@ struct FormerSchemaTests {
     CREATE INDEX day_number ON day (day);
     """
 
-  @Test(arguments: 1...4)
+  @Test(arguments: 1...5)
   func `the index of a former version is built again, and its notes remain`(steps: Int) async throws {
     try await withDatabase { configuration in
       let former = PostgreSQLMigrations(
@@ -67,16 +67,45 @@ struct FormerSchemaTests {
     }
   }
 
+  @Test func `rows in which a former version has encoded the records are replaced`() async throws {
+    try await withDatabase { configuration in
+      try await PostgreSQLCatalog.open(configuration).close()
+      let admin = PostgreSQLPool(configuration)
+      defer { admin.close() }
+      try await admin.perform { connection throws in
+        try connection.execute(
+          """
+          SET search_path = \(Schema.name);
+          ALTER TABLE snapshot RENAME document TO record;
+          INSERT INTO snapshot (id, received, record) VALUES ('a', 1, 'b');
+          UPDATE state SET complete = true;
+          UPDATE schema_version SET version = 5, required = 5
+          """)
+      }
+      let catalog = try await PostgreSQLCatalog.open(configuration)
+      defer { catalog.close() }
+      #expect(try await catalog.state() == CatalogState(extent: .nothing, generation: 3))
+      let record = try record()
+      try await catalog.insert(record)
+      try await catalog.complete(generation: 3)
+      #expect(try await catalog.page(CatalogQuery(), PageRequest()).records == [record])
+    }
+  }
+
   @Test func `a server of the former version can't change the new tables`() async throws {
     try await withDatabase { configuration in
       let catalog = try await PostgreSQLCatalog.open(configuration)
       defer { catalog.close() }
       let admin = PostgreSQLPool(configuration)
       defer { admin.close() }
-      // Each of its changes begins with this statement.
-      await #expect(throws: PostgreSQLError.self) {
-        try await admin.perform { connection throws in
-          try connection.execute("SET search_path = \(Schema.name); SELECT generation, phase FROM state")
+      // Each of its changes begins with such a statement.
+      for statement in [
+        "SELECT generation, phase FROM state", "INSERT INTO snapshot (id, record) VALUES ('a', '')",
+      ] {
+        await #expect(throws: PostgreSQLError.self) {
+          try await admin.perform { connection throws in
+            try connection.execute("SET search_path = \(Schema.name); \(statement)")
+          }
         }
       }
     }

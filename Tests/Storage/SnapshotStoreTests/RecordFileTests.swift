@@ -25,6 +25,20 @@ import Testing
     }
   }
 
+  @Test
+  func `a record without a checksum is refused if it is truncated, followed by others, or repeats a key`()
+    throws
+  {
+    let bytes = Array(try SnapshotJSON.encode(record))
+    for count in bytes.indices {
+      #expect(throws: RecordFile.Damage.self) { try RecordFile.decode(Array(bytes[..<count])) }
+    }
+    #expect(try RecordFile.decode(bytes + Array(" \n".utf8)) == record)
+    for end in ["}{}", #","report":"BUG-2"}"#] {
+      #expect(throws: RecordFile.Damage.self) { try RecordFile.decode(bytes.dropLast() + Array(end.utf8)) }
+    }
+  }
+
   @Test func `any flipped bit is detected`() throws {
     let bytes = try RecordFile.encode(record)
     for index in bytes.indices {

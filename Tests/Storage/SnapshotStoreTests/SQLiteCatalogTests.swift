@@ -267,27 +267,4 @@ import Testing
     #expect(try await catalog.total(CatalogQuery()).count == 133)
     await catalog.close()
   }
-
-  /// A field that is added to records but not to rows would be missing in lists. Only identifiers, comments and the revision are.
-  @Test func `a row contains all of a record that lists show`() throws {
-    let record = try record(at: 1.234, identifiers: ["a"]) {
-      $0.metadata = ["a": "b", "": "\u{0}é"]
-      $0.manifestID = SnapshotID()
-      $0.attachedBy = "token"
-      $0.recordingCount = 7
-      $0.verified = .damaged
-      $0.expiresAt = Date(timeIntervalSince1970: 1.5)
-      $0.isPinned = true
-      $0.comments = [SnapshotComment("Seen", writtenAt: Date(timeIntervalSince1970: 1))].compactMap { $0 }
-      $0.revision = 3
-      $0.attempt = SnapshotID()
-    }
-    #expect(Mirror(reflecting: record).children.count == 20)
-    let data = RecordCoder.encode(record)
-    #expect(try RecordCoder.decode(data) == record.listed)
-    for count in 0..<data.count {
-      #expect(throws: (any Error).self) { try RecordCoder.decode(data.prefix(count)) }
-    }
-    #expect(throws: RecordCoder.Malformed.self) { try RecordCoder.decode(data + [0]) }
-  }
 }

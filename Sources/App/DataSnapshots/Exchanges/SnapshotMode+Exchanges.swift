@@ -32,10 +32,11 @@ extension SnapshotMode {
   ) {
     guard case .replay(let source) = current.makePath() else { return completion(.live) }
     reader.async { [replayer] in
-      switch replayer.replayCall(identifier(), from: source) {
-      case .recorded(let call): completion(.recorded(call.exchange, call.data))
-      case .live: completion(.live)
-      case .failed(let error): completion(.failed(error))
+      do throws(MissingRecording) {
+        let call = try replayer.replay(identifier(), from: source)
+        completion(call.map { .recorded($0.exchange, $0.data) } ?? .live)
+      } catch {
+        completion(.failed(error))
       }
     }
   }

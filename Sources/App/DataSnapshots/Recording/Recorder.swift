@@ -69,8 +69,8 @@ final class Recorder: Sendable {
   /// Records an exchange under `identifier`, as the next call of its history.
   /// - Parameter limit: how many calls are kept, unless the policy specifies a history.
   func record(_ exchange: CompletedExchange, as identifier: String, limit: Int) {
-    var retention = policies[identifier].retention
-    if retention == .latest { retention = .history(limit: limit) }
+    let policy = policies[identifier].retention
+    let retention = policy.keepsHistory ? policy : .history(limit: limit)
     take(exchange.body, as: identifier, exchange.stored, retention)
   }
 

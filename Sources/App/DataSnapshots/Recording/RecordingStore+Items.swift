@@ -23,7 +23,7 @@ extension RecordingStore {
     /// The identifier used in redaction rules and events.
     var identifier: String { key.kind == .attachment ? "attachments/" + key.name : key.name }
     /// Whether only the latest item of the key is stored.
-    var isReplacing: Bool { retention == .latest }
+    var isReplacing: Bool { !retention.keepsHistory }
   }
 
   /// A redacted recording or attachment that is not in a file of its own yet.

@@ -136,7 +136,7 @@ final class RecordingStore: Sendable {
       if let count = pause.end() {
         tell(.recordingResumed, "the disk has free space again; \(count) were not kept meanwhile")
       }
-      if ready.record.retention == .latest { drops.remove(ready.record.identifier) }
+      if !ready.record.retention.keepsHistory { drops.remove(ready.record.identifier) }
     } catch {
       report(error, ready.identifier, ready.charge)
     }
@@ -152,7 +152,7 @@ final class RecordingStore: Sendable {
 
   private func storeRecording(_ record: JournalRecord) throws {
     let stem = RecordingName(record.name)
-    let name = try record.retention == .latest ? stem : withIndex { $0.nextCall(of: stem) }
+    let name = try record.retention.keepsHistory ? withIndex { $0.nextCall(of: stem) } : stem
     let size = Int64(record.data.count + (record.exchange?.count ?? 0))
     try makeRoom(for: size, as: name)
     if try storage.write(record.data, as: record.name, name, exchange: record.exchange, at: record.time) {
@@ -204,7 +204,7 @@ final class RecordingStore: Sendable {
           guard recording.name.stem == stem.stem else { return false }
           let time = (recording.recordedAt.timeIntervalSince1970 * 1000).rounded()
           // Within a millisecond, the order in the journal decides.
-          if record.retention == .latest { return time > milliseconds }
+          if !record.retention.keepsHistory { return time > milliseconds }
           return try time == milliseconds && storage.read(recording.name) == record.data
             && storage.readExchange(recording.name) == record.exchange
         }

@@ -21,7 +21,7 @@ package struct CommentRoutes: Sendable {
   package var endpoints: [Endpoint] {
     [
       Endpoint(
-        "commentOnSnapshot", .post, "/v1/snapshots/{id}/comments", .comment,
+        .commentOnSnapshot, .post, "/v1/snapshots/{id}/comments", .comment,
         "Adds a comment to a snapshot's record.",
         detail: """
           A comment has at most \(limits.comments.textBytes) bytes, and a snapshot at most \(limits.comments.count) \

@@ -8,10 +8,10 @@ package import SnapshotFormat
 ///
 /// The router, the OpenAPI document, the list of calls at `/`, `Allow`, the cross-origin fields, the names in the audit
 /// log and the labels of metrics are derived from the list of endpoints. To add a call, write its endpoint beside its
-/// handler and add it to the list of its routes:
+/// handler, add it to the list of its routes, and its name to ``/Observability/AuditAction``:
 ///
 ///     Endpoint(
-///       "pinSnapshot", .put, "/v1/snapshots/{id}/pin", .delete, "Keeps a snapshot until it is unpinned.",
+///       .pinSnapshot, .put, "/v1/snapshots/{id}/pin", .delete, "Keeps a snapshot until it is unpinned.",
 ///       parameters: [.id], responses: [.noContent("It is pinned.")],
 ///       problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted], handler: pin)
 ///
@@ -29,9 +29,10 @@ package struct Endpoint: Sendable {
     case page(PageHandler)
   }
 
-  /// The OpenAPI operation id, and the action in the audit log. A page has the id of the call that reads or changes the
-  /// same.
+  /// The OpenAPI operation id: the name of the ``action``, if there is one.
   package let id: String
+  /// What the audit log records; `nil` if it never does.
+  package let action: AuditAction?
   package let method: HTTPRequest.Method
   /// The path template, in the syntax of ``Route``.
   package let template: String
@@ -47,24 +48,39 @@ package struct Endpoint: Sendable {
 
   /// Creates a call of the API.
   package init(
-    _ id: String, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
+    _ action: AuditAction, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
     _ summary: String, detail: String = "", audited: Audited = .always, uploads: UploadProtocol? = nil,
     parameters: [Parameter] = [], body: [String: JSONValue]? = nil, responses: [Response],
     problems: [ProblemKind] = [], fields: [String] = [],
     handler: @escaping CallHandler
   ) {
     self.init(
-      id, method, template, permission, audited, uploads,
+      action.rawValue, action, method, template, permission, audited, uploads,
       Documentation(
         summary: summary, detail: detail, parameters: parameters, body: body, responses: responses,
         problems: problems, fields: fields), .call(handler))
   }
 
+  /// Creates a public call of the API that is not audited.
+  package init(
+    unaudited id: String, _ template: String, _ summary: String, detail: String = "",
+    parameters: [Parameter] = [], responses: [Response], problems: [ProblemKind] = [], fields: [String] = [],
+    handler: @escaping CallHandler
+  ) {
+    self.init(
+      id, nil, .get, template, .open, .never, nil,
+      Documentation(
+        summary: summary, detail: detail, parameters: parameters, body: nil, responses: responses,
+        problems: problems, fields: fields), .call(handler))
+  }
+
   private init(
-    _ id: String, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
-    _ audited: Audited, _ uploads: UploadProtocol?, _ documentation: Documentation?, _ handler: Handler
+    _ id: String, _ action: AuditAction?, _ method: HTTPRequest.Method, _ template: String,
+    _ permission: Permission, _ audited: Audited, _ uploads: UploadProtocol?, _ documentation: Documentation?,
+    _ handler: Handler
   ) {
     self.id = id
+    self.action = action
     self.method = method
     self.template = template
     self.permission = permission
@@ -76,15 +92,22 @@ package struct Endpoint: Sendable {
 
   /// Creates a web page, or the action of a form.
   package static func page(
-    _ id: String, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
-    audited: Audited = .always, handler: @escaping PageHandler
+    _ action: AuditAction, _ method: HTTPRequest.Method, _ template: String, _ permission: Permission,
+    handler: @escaping PageHandler
   ) -> Endpoint {
-    Endpoint(id, method, template, permission, audited, nil, nil, .page(handler))
+    Endpoint(action.rawValue, action, method, template, permission, .always, nil, nil, .page(handler))
+  }
+
+  /// Creates a public web page that is not audited.
+  package static func page(
+    unaudited id: String, _ template: String, handler: @escaping PageHandler
+  ) -> Endpoint {
+    Endpoint(id, nil, .get, template, .open, .never, nil, nil, .page(handler))
   }
 
   /// Creates an endpoint for a public resource of web pages, such as a style sheet.
   package static func asset(_ id: String, _ template: String, handler: @escaping CallHandler) -> Endpoint {
-    Endpoint(id, .get, template, .open, .never, nil, nil, .call(handler))
+    Endpoint(id, nil, .get, template, .open, .never, nil, nil, .call(handler))
   }
 
   /// The method and template, which identify the endpoint in logs and metrics.

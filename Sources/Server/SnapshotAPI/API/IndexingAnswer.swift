@@ -95,11 +95,11 @@ struct IndexingRoutes: Sendable {
   var endpoints: [Endpoint] {
     [
       Endpoint(
-        "readReindex", .get, "/v1/reindex", .admin, "Returns the progress of indexing.",
+        .readReindex, .get, "/v1/reindex", .admin, "Returns the progress of indexing.",
         responses: [.json(200, "The progress.", .schema("Indexing"))], problems: [.callerLimited],
         handler: indexing),
       Endpoint(
-        "reindex", .post, "/v1/reindex", .admin, "Starts rebuilding the catalogue, without waiting for it.",
+        .reindex, .post, "/v1/reindex", .admin, "Starts rebuilding the catalogue, without waiting for it.",
         responses: [.json(202, "The progress.", .schema("Indexing"))], problems: [.callerLimited],
         handler: reindex),
     ]

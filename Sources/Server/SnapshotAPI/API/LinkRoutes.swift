@@ -23,7 +23,7 @@ package struct LinkRoutes: Sendable {
   package var endpoints: [Endpoint] {
     [
       Endpoint(
-        "createLink", .post, "/v1/snapshots/{id}/links", .read,
+        .createLink, .post, "/v1/snapshots/{id}/links", .read,
         "Creates a link to a snapshot's bundle that needs no token.",
         detail: "The link allows downloading this bundle, and nothing else, until it expires.",
         parameters: [

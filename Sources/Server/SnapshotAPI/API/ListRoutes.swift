@@ -24,14 +24,14 @@ struct ListRoutes: Sendable {
   var endpoints: [Endpoint] {
     [
       Endpoint(
-        "listReport", .get, "/v1/reports/{report}/snapshots", .read,
+        .listReport, .get, "/v1/reports/{report}/snapshots", .read,
         "Lists the snapshots of a bug report.",
         detail: paging,
         parameters: [.report] + filters + pageParameters, responses: [page],
         problems: [.malformedReportID, .outsideLimits, .catalogIncomplete, .catalogUnavailable],
         handler: listReport),
       Endpoint(
-        "listSnapshots", .get, "/v1/snapshots", .read,
+        .listSnapshots, .get, "/v1/snapshots", .read,
         "Lists snapshots, newest first.", detail: paging,
         parameters: [.query("report", "Only snapshots of this report.", .schema("ReportID"))] + filters
           + pageParameters,

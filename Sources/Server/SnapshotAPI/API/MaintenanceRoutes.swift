@@ -30,7 +30,7 @@ package struct MaintenanceRoutes: Sendable {
   package var endpoints: [Endpoint] {
     [
       Endpoint(
-        "planExpirations", .get, "/v1/expirations", .admin,
+        .planExpirations, .get, "/v1/expirations", .admin,
         "Lists the snapshots that would expire now, with reasons.",
         detail: "Changes nothing. Use `next`, or the link in the field `Link`, unchanged.",
         parameters: [
@@ -39,7 +39,7 @@ package struct MaintenanceRoutes: Sendable {
         responses: [.json(200, "A page.", .schema("ExpirationPlan"), fields: ["Link"])],
         problems: [.callerLimited], handler: plan),
       Endpoint(
-        "expire", .post, "/v1/expirations", .admin, "Deletes expired snapshots.",
+        .expire, .post, "/v1/expirations", .admin, "Deletes expired snapshots.",
         detail:
           """
           Needs `confirm=true` if these are at least 100, and more than a fifth of all snapshots, or while the clock of \
@@ -54,11 +54,11 @@ package struct MaintenanceRoutes: Sendable {
         responses: [.json(200, "The deleted snapshots.", .schema("ExpirationOutcome"))],
         problems: [.callerLimited, .confirmationNeeded], handler: expire),
       Endpoint(
-        "readScrub", .get, "/v1/scrub", .admin, "Returns the progress of verifying all bundles.",
+        .readScrub, .get, "/v1/scrub", .admin, "Returns the progress of verifying all bundles.",
         responses: [.json(200, "The progress and results.", .schema("ScrubReport"))],
         problems: [.callerLimited], handler: scrubReport),
       Endpoint(
-        "scrub", .post, "/v1/scrub", .admin, "Starts verifying all bundles, unless this is running.",
+        .scrub, .post, "/v1/scrub", .admin, "Starts verifying all bundles, unless this is running.",
         responses: [
           .json(202, "The verification is running.", .schema("ScrubReport"), fields: ["Location"])
         ], problems: [.callerLimited], handler: scrub),

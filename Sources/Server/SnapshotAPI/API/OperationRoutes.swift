@@ -49,9 +49,9 @@ package struct OperationRoutes: Sendable {
 
       """.utf8)
     return Endpoint(
-      "readAbout", .get, "/", .open, "Describes the server and lists its calls.",
+      unaudited: "readAbout", "/", "Describes the server and lists its calls.",
       detail: "Clients that accept `text/html` get a web page instead. Pages are not part of the API.",
-      audited: .never, parameters: [.ifMatch, .ifNoneMatch, .range],
+      parameters: [.ifMatch, .ifNoneMatch, .range],
       responses: [.text("A plain text.", fields: ["Accept-Ranges"]), .notModified] + [Self.ranges],
       problems: [.preconditionFailed, .rangeNotSatisfiable], fields: ["Vary"]
     ) { call in
@@ -61,7 +61,7 @@ package struct OperationRoutes: Sendable {
 
   private var health: Endpoint {
     Endpoint(
-      "readHealth", .get, "/healthz", .open, "Returns 200 if the server is running.", audited: .never,
+      unaudited: "readHealth", "/healthz", "Returns 200 if the server is running.",
       responses: [
         .json(
           200, "The server is running.",
@@ -76,9 +76,7 @@ package struct OperationRoutes: Sendable {
 
   private var readiness: Endpoint {
     Endpoint(
-      "readReadiness", .get, "/readyz", .open,
-      "Returns whether the server accepts uploads and answers lists.",
-      audited: .never,
+      unaudited: "readReadiness", "/readyz", "Returns whether the server accepts uploads and answers lists.",
       responses: [
         .json(200, "The server is ready.", .schema("Readiness")),
         .json(503, "The server is not ready. Has the reason.", .schema("Readiness"), fields: ["Retry-After"]),
@@ -93,7 +91,7 @@ package struct OperationRoutes: Sendable {
   private var metrics: Endpoint? {
     guard let metrics = observation.metricsText else { return nil }
     return Endpoint(
-      "readMetrics", .get, "/metrics", .admin, "Returns the server's metrics.",
+      .readMetrics, .get, "/metrics", .admin, "Returns the server's metrics.",
       detail: "In Prometheus' text format.",
       audited: .refusals, responses: [.text("The metrics.", fields: ["Cache-Control"])],
       problems: [.callerLimited]
@@ -108,7 +106,7 @@ package struct OperationRoutes: Sendable {
   private static func description(of endpoints: [Endpoint], _ access: AccessPolicy) -> Endpoint {
     func endpoint(_ handler: @escaping Endpoint.CallHandler) -> Endpoint {
       Endpoint(
-        "readDescription", .get, "/openapi.json", .open, "Describes the API: this document.", audited: .never,
+        unaudited: "readDescription", "/openapi.json", "Describes the API: this document.",
         parameters: [.ifMatch, .ifNoneMatch],
         responses: [
           .json(200, "The description.", ["type": "object"], fields: ["ETag"]), .notModified,

@@ -11,7 +11,7 @@ extension SnapshotRoutes {
     let fields = dialect?.fields ?? []
     return [
       Endpoint(
-        "attachSnapshot", .post, "/v1/reports/{report}/snapshots", .attach,
+        .attachSnapshot, .post, "/v1/reports/{report}/snapshots", .attach,
         "Attaches a snapshot to a bug report.",
         detail: """
           The snapshot keeps the UUID in its manifest if that is free. If another snapshot has it, or had it before it \
@@ -27,7 +27,7 @@ extension SnapshotRoutes {
         ],
         problems: problems, fields: fields, handler: post),
       Endpoint(
-        "attachSnapshotAs", .put, "/v1/reports/{report}/snapshots/{id}", .attach,
+        .attachSnapshotAs, .put, "/v1/reports/{report}/snapshots/{id}", .attach,
         "Attaches a snapshot with a UUID that the client generated.",
         detail:
           "Repeating the call with the same bytes is safe. `If-None-Match: *` refuses a UUID that exists.",

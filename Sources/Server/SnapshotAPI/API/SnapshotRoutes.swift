@@ -14,9 +14,6 @@ package struct SnapshotRoutes: Sendable {
   let limits: ServiceLimits
   /// Receives bundles that are sent in several requests. Without it, each bundle must be sent in one.
   let dialect: (any AttachDialect)?
-  private let answers = RecordAnswers()
-  /// The fields of bundles, without contents.
-  private let bundles = RecordAnswers { SnapshotRoutes.representation(of: $0, withDigest: true) }
 
   /// Creates the endpoints of `service`.
   package init(
@@ -58,7 +55,7 @@ package struct SnapshotRoutes: Sendable {
   private var fetchEndpoints: [Endpoint] {
     [
       Endpoint(
-        "fetchBundle", .get, "/v1/snapshots/{id}.zip", .bundle, "Sends a snapshot's bundle, or ranges of it.",
+        .fetchBundle, .get, "/v1/snapshots/{id}.zip", .bundle, "Sends a snapshot's bundle, or ranges of it.",
         parameters: [
           .id, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange,
           .query("expires", "The expiry date of a link, from `createLink`.", ["type": "string"]),
@@ -83,7 +80,7 @@ package struct SnapshotRoutes: Sendable {
           .preconditionFailed, .rangeNotSatisfiable,
         ], handler: bundle),
       Endpoint(
-        "readSnapshot", .get, "/v1/snapshots/{id}", .status, "Returns the record of a snapshot.",
+        .readSnapshot, .get, "/v1/snapshots/{id}", .status, "Returns the record of a snapshot.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
         responses: [
           .json(200, "The record.", .schema("Snapshot"), fields: ["ETag"]),
@@ -122,7 +119,7 @@ package struct SnapshotRoutes: Sendable {
     call.concerns(record)
     let preconditions = Preconditions(call.request.headerFields)
     // The response to a HEAD has no bytes, nor has a failed condition.
-    let representation = try representation(
+    let representation = representation(
       of: record, .made(size: record.size) { _ in { nil } }, for: call.request)
     guard call.request.method == .get,
       preconditions.verdict(.get, on: Self.validators(of: record)) == .proceed
@@ -134,23 +131,17 @@ package struct SnapshotRoutes: Sendable {
 
   private func representation(
     of record: SnapshotRecord, _ content: Representation.Content, for request: HTTPServerRequest
-  ) throws -> Representation {
-    var representation =
-      DigestField.isWanted(by: request.headerFields)
-      ? try bundles.representation(of: record) : Self.representation(of: record, withDigest: false)
-    representation.content = content
-    return representation
-  }
-
-  private static func representation(of record: SnapshotRecord, withDigest: Bool) -> Representation {
+  ) -> Representation {
     var fields: HTTPFields = [
       .cacheControl: "private, no-cache",
       .contentDisposition: ContentDisposition.attachment("\(record.id).zip").fieldValue,
     ]
-    if withDigest { fields[.reprDigest] = DigestField(sha256: record.sha256.bytes).fieldValue }
+    if DigestField.isWanted(by: request.headerFields) {
+      fields[.reprDigest] = DigestField(sha256: record.sha256.bytes).fieldValue
+    }
     return Representation(
-      .bytes([]), contentType: "application/zip", entityTag: entityTag(of: record),
-      lastModified: lastModified(of: record), headerFields: fields)
+      content, contentType: "application/zip", entityTag: Self.entityTag(of: record),
+      lastModified: Self.lastModified(of: record), headerFields: fields)
   }
 
   /// Sends a record.
@@ -166,7 +157,7 @@ package struct SnapshotRoutes: Sendable {
 
   private func response(to call: APIRequest, _ record: SnapshotRecord) throws -> HTTPServerResponse {
     call.concerns(record)
-    return try answers.representation(of: call.caller.view(of: record)).response(to: call.request)
+    return try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.response(to: call.request)
   }
 
   // MARK: - Changing
@@ -175,7 +166,7 @@ package struct SnapshotRoutes: Sendable {
   private var changeEndpoints: [Endpoint] {
     [
       Endpoint(
-        "changeSnapshot", .patch, "/v1/snapshots/{id}", .delete, "Pins a snapshot, or sets its expiry date.",
+        .changeSnapshot, .patch, "/v1/snapshots/{id}", .delete, "Pins a snapshot, or sets its expiry date.",
         detail: "The body is a JSON merge patch (RFC 7396) of the record's `pinned` and `expiresAt`.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
         body: [ChangeRequest.mediaType: changeBody, "application/json": changeBody],
@@ -185,7 +176,7 @@ package struct SnapshotRoutes: Sendable {
           .contentTooLarge, .unsupportedMediaType, .malformedChange, .malformedEnd,
         ], handler: change),
       Endpoint(
-        "deleteSnapshot", .delete, "/v1/snapshots/{id}", .delete, "Deletes a snapshot permanently.",
+        .deleteSnapshot, .delete, "/v1/snapshots/{id}", .delete, "Deletes a snapshot permanently.",
         detail: "Its UUID can't be used again. Requests for it get 410.",
         parameters: [.id, .ifMatch, .ifNoneMatch], responses: [.noContent("The snapshot was deleted.")],
         problems: [.malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .preconditionFailed],

@@ -17,7 +17,7 @@ struct DraftRoutes: Sendable {
   var endpoints: [Endpoint] {
     [
       Endpoint(
-        "readResumableUpload", .get, ResumableUploads.draftPath + "/{upload}", .attach,
+        .readResumableUpload, .get, ResumableUploads.draftPath + "/{upload}", .attach,
         "Returns the offset of an upload (draft-ietf-httpbis-resumable-upload).",
         detail: "Ends a request that is still sending bytes to the upload.", uploads: .draft,
         parameters: [.upload, .interopVersion],
@@ -27,7 +27,7 @@ struct DraftRoutes: Sendable {
             fields: ["Cache-Control", "Upload-Offset", "Upload-Length", "Upload-Limit"])
         ], problems: .uploadLookup, fields: Endpoint.draftFields, handler: status),
       Endpoint(
-        "appendToResumableUpload", .patch, ResumableUploads.draftPath + "/{upload}", .attach,
+        .appendToResumableUpload, .patch, ResumableUploads.draftPath + "/{upload}", .attach,
         "Appends bytes to an upload (draft-ietf-httpbis-resumable-upload).",
         detail: "With `Upload-Complete: ?1` the response is that of attaching the snapshot.", uploads: .draft,
         parameters: [
@@ -49,7 +49,7 @@ struct DraftRoutes: Sendable {
         ],
         problems: [ProblemKind].uploadAppend + [.badRequest], fields: Endpoint.draftFields, handler: append),
       Endpoint(
-        "endResumableUpload", .delete, ResumableUploads.draftPath + "/{upload}", .attach,
+        .endResumableUpload, .delete, ResumableUploads.draftPath + "/{upload}", .attach,
         "Deletes an upload (draft-ietf-httpbis-resumable-upload). A published snapshot is kept.",
         uploads: .draft,
         parameters: [.upload, .interopVersion], responses: [.noContent("The upload was deleted.")],

@@ -24,7 +24,7 @@ package struct FileRoutes: Sendable {
   package var endpoints: [Endpoint] {
     [
       Endpoint(
-        "listFiles", .get, "/v1/snapshots/{id}/files", .read, "Lists the files of a snapshot.",
+        .listFiles, .get, "/v1/snapshots/{id}/files", .read, "Lists the files of a snapshot.",
         detail: "In the bundle's order. Use `next`, or the link in the field `Link`, unchanged.",
         parameters: [
           .id, .ifMatch, .ifNoneMatch,
@@ -40,7 +40,7 @@ package struct FileRoutes: Sendable {
           .notModified,
         ], problems: looking, handler: list),
       Endpoint(
-        "fetchFile", .get, "/v1/snapshots/{id}/files/{path...}", .read,
+        .fetchFile, .get, "/v1/snapshots/{id}/files/{path...}", .read,
         "Sends one file of a snapshot, or ranges of it.",
         detail: """
           A file that is deflated in the bundle is sent with `Content-Encoding: gzip` if the client accepts it and \
@@ -72,7 +72,7 @@ package struct FileRoutes: Sendable {
           .noSuchFile, .unreadableFile, .onlyCompressed, .rangeNotSatisfiable,
         ], handler: file),
       Endpoint(
-        "fetchFolder", .get, "/v1/snapshots/{id}/files.zip", .read,
+        .fetchFolder, .get, "/v1/snapshots/{id}/files.zip", .read,
         "Sends a folder of a snapshot as a ZIP archive, or ranges of it.",
         detail: """
           The archive contains the files below the folder as they are compressed in the bundle. Their names begin with \

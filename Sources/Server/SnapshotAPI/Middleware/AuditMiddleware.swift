@@ -12,15 +12,16 @@ import SnapshotFormat
 /// before it runs. If the log fails after such a call, the change is kept and answered, and the server's own log has
 /// the event.
 package final class AuditMiddleware: Middleware {
-  /// The endpoint's name in the audit log.
-  private let action: String
+  private let action: AuditAction
   private let recordsRefusalsOnly: Bool
   private let audit: AuditLog
   private let metrics: ServerMetrics
   private let logger: Logger
 
-  package init(_ endpoint: Endpoint, _ audit: AuditLog, _ metrics: ServerMetrics, logger: Logger) {
-    action = endpoint.id
+  /// Creates the step of `endpoint`; `nil` if its requests are not recorded.
+  package init?(_ endpoint: Endpoint, _ audit: AuditLog, _ metrics: ServerMetrics, logger: Logger) {
+    guard let action = endpoint.action else { return nil }
+    self.action = action
     recordsRefusalsOnly = endpoint.audited == .refusals
     self.audit = audit
     self.metrics = metrics

@@ -5,7 +5,7 @@ import SnapshotStore
 /// The limits on single requests to the API.
 package struct ServiceLimits: Sendable, Hashable {
   /// The maximum size of a bundle, in bytes.
-  package var bundleBytes: Int64 = 2 << 30
+  package var bundleBytes = UploadLimits().length
   /// The maximum number of fields in a form besides the bundle.
   package var metadataFields = 32
   /// The maximum length of a field's name, in bytes of UTF-8.

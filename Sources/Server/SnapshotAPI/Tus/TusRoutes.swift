@@ -22,7 +22,7 @@ struct TusRoutes: Sendable {
   var endpoints: [Endpoint] {
     [
       Endpoint(
-        "openUpload", .post, ResumableUploads.path, .attach,
+        .openUpload, .post, ResumableUploads.path, .attach,
         "Creates a resumable upload (tus 1.0.0).",
         detail: """
           `Upload-Metadata` must have the key `report`. `id` is the snapshot's UUID, `digest` its SHA-256 and \
@@ -40,7 +40,7 @@ struct TusRoutes: Sendable {
         ],
         problems: opening, fields: tusFields, handler: open),
       Endpoint(
-        "readUpload", .get, ResumableUploads.path + "/{upload}", .attach, "Returns the offset of an upload.",
+        .readUpload, .get, ResumableUploads.path + "/{upload}", .attach, "Returns the offset of an upload.",
         detail: "Ends a request that is still sending bytes to the upload.", uploads: .tus,
         parameters: [.upload, .tusVersion],
         responses: [
@@ -51,7 +51,7 @@ struct TusRoutes: Sendable {
             ])
         ], problems: .uploadStatus, fields: tusFields, handler: answer),
       Endpoint(
-        "useUpload", .post, ResumableUploads.path + "/{upload}", .attach,
+        .useUpload, .post, ResumableUploads.path + "/{upload}", .attach,
         "Performs the method that `X-HTTP-Method-Override` names.", uploads: .tus,
         parameters: [.upload, .tusVersion, .meantMethod, .uploadOffset, .uploadLength, .uploadChecksum],
         responses: [
@@ -65,7 +65,7 @@ struct TusRoutes: Sendable {
         ],
         problems: .uploadAppend, fields: tusFields, handler: answer),
       Endpoint(
-        "appendToUpload", .patch, ResumableUploads.path + "/{upload}", .attach,
+        .appendToUpload, .patch, ResumableUploads.path + "/{upload}", .attach,
         "Appends bytes to an upload.",
         detail: "Received bytes are kept if the connection breaks. The last bytes publish the snapshot.",
         uploads: .tus, parameters: [.upload, .tusVersion, .uploadOffset, .uploadLength, .uploadChecksum],
@@ -73,7 +73,7 @@ struct TusRoutes: Sendable {
         responses: [Endpoint.Response(status: 204, text: "The bytes are stored.", fields: tusOffset)],
         problems: .uploadAppend, fields: tusFields, handler: answer),
       Endpoint(
-        "endUpload", .delete, ResumableUploads.path + "/{upload}", .attach,
+        .endUpload, .delete, ResumableUploads.path + "/{upload}", .attach,
         "Deletes an upload. A published snapshot is kept.", uploads: .tus,
         parameters: [.upload, .tusVersion], responses: [.noContent("The upload was deleted.")],
         problems: .uploadLookup,

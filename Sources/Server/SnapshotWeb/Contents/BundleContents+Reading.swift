@@ -1,11 +1,11 @@
-package import SnapshotFormat
+import SnapshotFormat
 
 extension BundleContents {
   /// Reads the data of one page about `bundle`. The memory used does not depend on the bundle's size. Blocks for the
   /// disk.
   ///
   /// - Parameter modules: the modules in the bundle's record.
-  package init(
+  init(
     _ bundle: CheckedBundle, modules: [Module], selection: SnapshotPage.Selection
   ) throws(BundleError) {
     var recordings = RecordingPage(selection, modules: modules)

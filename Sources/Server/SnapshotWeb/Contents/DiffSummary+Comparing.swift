@@ -1,11 +1,11 @@
 import SnapshotAPI
-package import SnapshotDiff
-package import SnapshotFormat
+import SnapshotDiff
+import SnapshotFormat
 
 extension ComparisonLimits {
   /// Limits for listing the differences of two snapshots on a page: less than a second and about 20 MB of memory, for
   /// any contents.
-  package static let list = {
+  static let list = {
     var limits = ComparisonLimits()
     limits.recordingBytes = 2 << 20
     limits.totalBytes = 16 << 20
@@ -21,7 +21,7 @@ extension ComparisonLimits {
   }()
 
   /// Limits for comparing one recording or file on a page: about a second and 80 MB of memory, for any contents.
-  package static let item = {
+  static let item = {
     var limits = ComparisonLimits()
     limits.recordingBytes = 16 << 20
     limits.values = 1_000_000
@@ -39,7 +39,7 @@ extension DiffSummary {
   ///   - modules: the modules of both snapshots, in the order in which to list their differences.
   ///   - selection: the page.
   ///   - clock: measures the time that the comparison is allowed to take.
-  package init(
+  init(
     _ first: CheckedBundle, _ second: CheckedBundle, modules: [Module],
     selection: ComparisonSelection = ComparisonSelection(), limits: ComparisonLimits = .list,
     clock: some Clock<Duration> = ContinuousClock()
@@ -70,7 +70,7 @@ extension DiffItem {
   /// Compares one recording or file of two bundles, within the limits of one page. Blocks for the disk.
   ///
   /// - Parameter skipped: the number of changes before the first one on the page.
-  package init(
+  init(
     _ item: DiffSelection.Item, _ first: CheckedBundle, _ second: CheckedBundle, filter: ComparisonFilter,
     skipping skipped: Int = 0, limits: ComparisonLimits = .item
   ) throws(BundleError) {
@@ -90,7 +90,7 @@ extension DiffItem {
   }
 
   /// The number of bytes of an item in both bundles. Blocks for the disk.
-  package static func size(
+  static func size(
     of item: DiffSelection.Item, _ first: CheckedBundle, _ second: CheckedBundle
   ) throws(BundleError) -> Int64 {
     try (Self.version(item, in: first)?.version.size ?? 0)

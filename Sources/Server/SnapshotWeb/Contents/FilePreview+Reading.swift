@@ -1,26 +1,23 @@
 import HTTPEngine
 import JSONText
 import SnapshotAPI
-package import SnapshotFormat
-package import SnapshotViewer
-package import SystemIO
-package import ZipArchive
+import SnapshotFormat
+import SnapshotViewer
+import SystemIO
+import ZipArchive
 
 extension FilePreview {
   /// Limits for reading and displaying a file.
-  package struct Limits: Sendable, Hashable {
+  struct Limits: Sendable, Hashable {
     /// The number of bytes on a page that shows bytes.
-    package var bytes = 4096
+    var bytes = 4096
     /// The number of hits on a page.
-    package var hits = 50
+    var hits = 50
     /// The number of values or lines before a hit that is shown in its place.
-    package var before = 10
-
-    /// Creates limits with the default values.
-    package init() {}
+    var before = 10
 
     /// The default limits.
-    package static let `default` = Limits()
+    static let `default` = Limits()
   }
 
   /// Reads what a page shows of a file. Detects the file's type from its first bytes, not from its name. Blocks for the
@@ -34,7 +31,7 @@ extension FilePreview {
   ///   - entry: the file, of the bundle `archive` with the digest `bundle`.
   ///   - cache: the files that were viewed last.
   /// - Throws: An ``HTTPProblem`` if the selection does not fit the file.
-  package init(
+  init(
     _ path: String, _ entry: ZipEntry, of archive: File, bundle: ContentDigest,
     _ selection: FileSelection = FileSelection(), cache: ViewerCache, limits: Limits = .default
   ) throws {

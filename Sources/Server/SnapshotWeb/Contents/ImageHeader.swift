@@ -1,9 +1,9 @@
 import SnapshotFormat
 
 /// The dimensions of an image, read from the first bytes of a file. Supports the formats that all browsers display.
-package struct ImageHeader: Sendable, Hashable {
+struct ImageHeader: Sendable, Hashable {
   /// The formats.
-  package enum Format: String, Sendable, Hashable {
+  enum Format: String, Sendable, Hashable {
     case png, gif, webp, jpeg
 
     /// The media type.
@@ -11,10 +11,10 @@ package struct ImageHeader: Sendable, Hashable {
   }
 
   /// The format.
-  package let format: Format
+  let format: Format
   /// The width and height in pixels.
-  package let width: Int
-  package let height: Int
+  let width: Int
+  let height: Int
 
   /// The maximum size of an image to display, in bytes, and the maximum number of pixels. A browser needs four bytes of
   /// memory per pixel, even if the file is small.
@@ -37,7 +37,7 @@ package struct ImageHeader: Sendable, Hashable {
 
   /// Parses the start of an image. Returns `nil` if the format is not supported or `bytes` does not contain the
   /// dimensions.
-  package init?(_ bytes: [UInt8]) {
+  init?(_ bytes: [UInt8]) {
     let readers: [(Format, ([UInt8]) -> (Int, Int)?)] = [
       (.png, Self.png), (.gif, Self.gif), (.webp, Self.webP), (.jpeg, Self.jpeg),
     ]

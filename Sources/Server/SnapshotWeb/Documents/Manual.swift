@@ -82,7 +82,7 @@ package struct Manual: Sendable {
   // MARK: - Pages
 
   /// The page that lists all articles.
-  package var landingPage: DocumentPage {
+  var landingPage: DocumentPage {
     let reference: [Markdown.Block] = [
       .paragraph([.link([.text(DocumentPage.referenceTitle)], PagePath.reference.description)]),
       .paragraph(Markdown.spans("Every call with its parameters, body, responses and problems.")),
@@ -102,7 +102,7 @@ package struct Manual: Sendable {
   }
 
   /// Returns the page of the article with this name, or `nil`.
-  package func page(_ name: String) -> DocumentPage? {
+  func page(_ name: String) -> DocumentPage? {
     articles[name].map { DocumentPage(title: $0.title, lead: $0.abstract, $0.blocks, self) }
   }
 }

@@ -1,11 +1,11 @@
 import HTTPEngine
 import SnapshotAPI
-package import SnapshotDiff
+import SnapshotDiff
 
 /// The part of a comparison that a page shows, as its query selects it.
-package struct DiffSelection: Sendable, Hashable {
+struct DiffSelection: Sendable, Hashable {
   /// One of the compared contents.
-  package enum Item: Sendable, Hashable {
+  enum Item: Sendable, Hashable {
     /// A recording.
     case recording(ComparisonSelection.Place)
     /// An attachment or a file of the app's container.
@@ -13,20 +13,17 @@ package struct DiffSelection: Sendable, Hashable {
   }
 
   /// The kind of recordings that are listed; `nil` for all.
-  package var kind: ChangeKind?
+  var kind: ChangeKind?
   /// The recording before the first listed one; `nil` for the beginning.
-  package var after: ComparisonSelection.Place?
+  var after: ComparisonSelection.Place?
   /// The file before the first listed one; `nil` for the beginning.
-  package var filesAfter: String?
+  var filesAfter: String?
   /// The rules for values that are not compared, separated by commas; `nil` for those of the server.
-  package var ignored: String?
+  var ignored: String?
   /// The only item that is compared, with all changes; `nil` for a list of all items.
-  package var item: Item?
+  var item: Item?
   /// The number of changes before the first shown one.
-  package var from = 0
-
-  /// Creates a selection of the beginning of the list.
-  package init() {}
+  var from = 0
 
   /// Returns the selection of an item, with the same rules.
   func showing(_ item: Item?) -> DiffSelection {

@@ -1,7 +1,7 @@
-package import SnapshotAPI
+import SnapshotAPI
 
 /// A page of the documentation: the list of articles, an article, or the reference of the API.
-package struct DocumentPage: Sendable {
+struct DocumentPage: Sendable {
   /// An entry in the table of contents.
   struct Entry: Sendable {
     let id: String
@@ -42,7 +42,7 @@ package struct DocumentPage: Sendable {
   }
 
   /// Creates the page that describes every call of `reference`.
-  package init(_ reference: APIReference, _ manual: Manual) {
+  init(_ reference: APIReference, _ manual: Manual) {
     self.init(
       title: [.text(Self.referenceTitle)],
       lead: Markdown.spans("Every call with its parameters, body, responses and problems."),

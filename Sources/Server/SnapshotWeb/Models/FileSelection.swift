@@ -1,11 +1,11 @@
 import HTTPEngine
 import SnapshotAPI
-package import SnapshotViewer
+import SnapshotViewer
 
 /// The part of a file that a page shows, as its query selects it.
-package struct FileSelection: Sendable, Hashable {
+struct FileSelection: Sendable, Hashable {
   /// How the file is shown.
-  package enum View: String, Sendable, Hashable, CaseIterable {
+  enum View: String, Sendable, Hashable, CaseIterable {
     /// JSON as a tree.
     case tree
     /// An array of objects as a table.
@@ -21,29 +21,26 @@ package struct FileSelection: Sendable, Hashable {
   }
 
   /// The view; `nil` for the one that fits the file best.
-  package var view: View?
+  var view: View?
   /// The JSON Pointer to the value that the page shows.
-  package var pointer = ""
+  var pointer = ""
   /// The number of children, rows, lines, bytes or matches before the first one on the page.
-  package var from = 0
+  var from = 0
   /// The order of a table's rows.
-  package var order: JSONTable.Order?
+  var order: JSONTable.Order?
   /// The text to find.
-  package var find = ""
+  var find = ""
   /// The number of the match that the page shows, from 1; `nil` for the list of matches.
-  package var hit: Int?
+  var hit: Int?
   /// The JSON Pointer to the string whose decoded contents are shown instead of the file; `nil` for the file.
-  package var decode: String?
+  var decode: String?
   /// Whether strings are shown as written, with their escape sequences.
-  package var showsEscapes = false
+  var showsEscapes = false
   /// Whether only the values are requested, to be inserted in a page that is open.
-  package var isPart = false
-
-  /// Creates a selection of the beginning of a file.
-  package init() {}
+  var isPart = false
 
   /// Returns the selection with another beginning of the page.
-  package func starting(at from: Int) -> FileSelection {
+  func starting(at from: Int) -> FileSelection {
     var selection = self
     selection.from = from
     selection.hit = nil
@@ -51,21 +48,21 @@ package struct FileSelection: Sendable, Hashable {
   }
 
   /// Returns a selection of the match with this number, from 1.
-  package func showing(hit: Int) -> FileSelection {
+  func showing(hit: Int) -> FileSelection {
     var selection = starting(at: 0)
     selection.hit = hit
     return selection
   }
 
   /// Returns a selection of the decoded contents of the string at `pointer`.
-  package func decoding(_ pointer: String) -> FileSelection {
+  func decoding(_ pointer: String) -> FileSelection {
     var selection = FileSelection()
     selection.decode = pointer
     return selection
   }
 
   /// Returns a selection of the value at `pointer` in the tree.
-  package func showing(_ pointer: String, from: Int = 0) -> FileSelection {
+  func showing(_ pointer: String, from: Int = 0) -> FileSelection {
     var selection = FileSelection()
     selection.decode = decode
     selection.pointer = pointer
@@ -75,7 +72,7 @@ package struct FileSelection: Sendable, Hashable {
   }
 
   /// Returns the same place in another view.
-  package func viewed(as view: View) -> FileSelection {
+  func viewed(as view: View) -> FileSelection {
     var selection = FileSelection()
     selection.decode = decode
     selection.view = view

@@ -1,7 +1,7 @@
 /// The parts of a page around its content: the account, and a notice about the last action.
-package struct PageFrame: Sendable, Hashable {
+struct PageFrame: Sendable, Hashable {
   /// The visitor's account.
-  package enum Account: Sendable, Hashable {
+  enum Account: Sendable, Hashable {
     /// An anonymous visitor of a server that requires no tokens.
     case open
     /// A visitor who has not signed in.
@@ -11,23 +11,16 @@ package struct PageFrame: Sendable, Hashable {
   }
 
   /// The visitor's account.
-  package var account: Account
+  var account: Account
   /// The value of the field ``PageField/formToken``, which every form that changes something sends. Without it, the
   /// page has no such forms.
-  package var formToken: String?
+  var formToken: String?
   /// A notice about the last action.
-  package var notice: PageNotice?
-
-  /// Creates a frame from its parts.
-  package init(account: Account, formToken: String? = nil, notice: PageNotice? = nil) {
-    self.account = account
-    self.formToken = formToken
-    self.notice = notice
-  }
+  var notice: PageNotice?
 }
 
 /// A notice about the last action, shown on the page after it. The raw value is that of ``PageField/done`` in the URL.
-package enum PageNotice: String, Sendable, Hashable, CaseIterable {
+enum PageNotice: String, Sendable, Hashable, CaseIterable {
   /// A snapshot was attached.
   case attached
   /// A comment was added.
@@ -41,7 +34,7 @@ package enum PageNotice: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The names of form fields and of parameters in pages' URLs, in addition to ``SearchField``.
-package enum PageField: String, Sendable, Hashable, CaseIterable {
+enum PageField: String, Sendable, Hashable, CaseIterable {
   /// Proves that a form is from a page of this server: ``PageFrame/formToken``.
   case formToken = "form-token"
   /// The token with which a user signs in.
@@ -103,15 +96,15 @@ package enum PageField: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The limits of a page, so that it is not larger than 60 KB for any snapshot.
-package enum PageLimits {
+enum PageLimits {
   /// The maximum number of rows of a list.
-  package static let rows = 50
+  static let rows = 50
   /// The maximum number of modules.
-  package static let modules = 50
+  static let modules = 50
   /// The maximum number of names in a row: missing identifiers, redaction rules.
-  package static let names = 20
+  static let names = 20
   /// The maximum number of lines of a preview.
-  package static let lines = 1000
+  static let lines = 1000
   /// The maximum number of images on a page.
-  package static let pictures = 4
+  static let pictures = 4
 }

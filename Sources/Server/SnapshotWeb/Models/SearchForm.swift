@@ -1,5 +1,5 @@
 /// A field of the search form, and the parameter in the page's URL. The names are those of the API's lists.
-package enum SearchField: String, Sendable, Hashable, CaseIterable {
+enum SearchField: String, Sendable, Hashable, CaseIterable {
   /// Words, a UUID or a report's id: the main search field.
   case text
   /// The report to which the snapshot is attached.
@@ -25,18 +25,18 @@ package enum SearchField: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The search on the home page, as the user entered it.
-package struct SearchForm: Sendable, Hashable {
+struct SearchForm: Sendable, Hashable {
   /// The values of the fields. Empty values count as missing.
-  package var values: [SearchField: String]
+  var values: [SearchField: String]
   /// A sentence about why the search is not valid.
-  package var mistake: String?
+  var mistake: String?
 
   /// Creates a form. Drops empty values.
-  package init(_ values: [SearchField: String] = [:], mistake: String? = nil) {
+  init(_ values: [SearchField: String] = [:], mistake: String? = nil) {
     self.values = values.filter { !$0.value.isEmpty }
     self.mistake = mistake
   }
 
   /// Whether the search has no values.
-  package var isEmpty: Bool { values.isEmpty }
+  var isEmpty: Bool { values.isEmpty }
 }

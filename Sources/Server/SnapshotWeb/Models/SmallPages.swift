@@ -1,63 +1,90 @@
-package import Foundation
+import Foundation
 import SnapshotAPI
-package import SnapshotFormat
+import SnapshotFormat
 
 /// The page after a link to a bundle was created.
-package struct LinkPage: Sendable, Hashable {
+struct LinkPage: Sendable, Hashable {
   /// The snapshot.
-  package var record: SnapshotRecord
+  var record: SnapshotRecord
   /// The link, including the server's origin.
-  package var link: String
+  var link: String
   /// The time at which the link expires.
-  package var expiresAt: Date
-
-  /// Creates a page.
-  package init(record: SnapshotRecord, link: String, expiresAt: Date) {
-    self.record = record
-    self.link = link
-    self.expiresAt = expiresAt
-  }
+  var expiresAt: Date
 }
 
 /// The page about a problem.
-package struct ProblemPage: Sendable, Hashable {
+struct ProblemPage: Sendable, Hashable {
   /// The status of the response.
-  package var status: Int
+  var status: Int
   /// The problem's title.
-  package var title: String
+  var title: String
   /// A description in one or two sentences.
-  package var detail: String
+  var detail: String
   /// The request's id, as in the server's log.
-  package var requestID: String?
-
-  /// Creates a page.
-  package init(status: Int, title: String, detail: String, requestID: String? = nil) {
-    self.status = status
-    self.title = title
-    self.detail = detail
-    self.requestID = requestID
-  }
+  var requestID: String?
 }
 
 /// The page `/sign-in`, with a form for a token.
-package struct SignInPage: Sendable, Hashable {
+struct SignInPage: Sendable, Hashable {
   /// The destination after signing in: a path on this server.
-  package var next: String
+  var next: String = "/"
   /// A sentence about why signing in is necessary, or why the token was rejected.
-  package var reason: String?
+  var reason: String?
   /// Whether ``reason`` is about a rejected token.
-  package var isMistake: Bool
-
-  /// Creates a page.
-  package init(next: String = "/", reason: String? = nil, isMistake: Bool = false) {
-    self.next = next
-    self.reason = reason
-    self.isMistake = isMistake
-  }
+  var isMistake: Bool = false
 }
 
 /// The page after signing out.
-package struct SignedOutPage: Sendable, Hashable {
-  /// Creates a page.
-  package init() {}
+struct SignedOutPage: Sendable, Hashable {}
+
+extension SignInPage: Page {
+  var template: PageTemplates.Name { .signIn }
+  var title: String { "Sign in" }
+
+  func fields(in _: PageFrame) -> Fields {
+    [
+      "action": PagePath.signIn().description,
+      "tokenField": PageField.token.rawValue,
+      "nextField": PageField.next.rawValue,
+      "next": PageText.cut(next, to: 8000).text,
+      "reason": reason.map { PageText.cut($0, to: 1000).text },
+      "isMistake": isMistake,
+    ]
+  }
+}
+
+extension SignedOutPage: Page {
+  var template: PageTemplates.Name { .signedOut }
+  var title: String { "Signed out" }
+
+  func fields(in _: PageFrame) -> Fields { ["signIn": PagePath.signIn().description] }
+}
+
+extension ProblemPage: Page {
+  var template: PageTemplates.Name { .problem }
+
+  func fields(in _: PageFrame) -> Fields {
+    [
+      "status": status, "problem": PageText.cut(title, to: 400).text,
+      "detail": PageText.cut(detail, to: 4000).text, "requestID": requestID,
+      "home": PagePath.home().description,
+    ]
+  }
+}
+
+extension LinkPage: Page {
+  var template: PageTemplates.Name { .link }
+  var title: String { "Link to \(record.shortID)" }
+
+  func fields(in _: PageFrame) -> Fields {
+    var budget = PageBudget(1200)
+    return [
+      "applicationName": budget.name(record.applicationName, most: 300),
+      "short": record.shortID,
+      "snapshot": PagePath.snapshot(record.id).description,
+      "report": record.reportFields(&budget),
+      "link": link,
+      "expires": Measures.timeFields(expiresAt),
+    ]
+  }
 }

@@ -1,37 +1,31 @@
-package import SnapshotFormat
+import SnapshotFormat
 
 /// The differences between two snapshots of a report that their records show, without reading the bundles.
-package struct SnapshotChanges: Sendable {
+struct SnapshotChanges: Sendable {
   /// The snapshot that was received first.
-  package var older: SnapshotRecord
+  var older: SnapshotRecord
   /// The snapshot that was received later.
-  package var newer: SnapshotRecord
+  var newer: SnapshotRecord
 
   /// Compares two records.
-  package init(from older: SnapshotRecord, to newer: SnapshotRecord) {
+  init(from older: SnapshotRecord, to newer: SnapshotRecord) {
     self.older = older
     self.newer = newer
   }
 }
 
 /// The snapshots of a report that were received directly before and after one of them.
-package struct Neighbours: Sendable {
+struct Neighbours: Sendable {
   /// The snapshot before; `nil` if there is none.
-  package var older: SnapshotRecord?
+  var older: SnapshotRecord?
   /// The snapshot after; `nil` if there is none, or if there are too many later ones to find it.
-  package var newer: SnapshotRecord?
-
-  /// Creates neighbours.
-  package init(older: SnapshotRecord? = nil, newer: SnapshotRecord? = nil) {
-    self.older = older
-    self.newer = newer
-  }
+  var newer: SnapshotRecord?
 }
 
 extension SnapshotRecord {
   /// The number of modules of which every identifier was recorded. `nil` if the record does not contain all
   /// identifiers of the recordings: lists omit them, and the record of a large snapshot has only some.
-  package var completeModules: Int? {
+  var completeModules: Int? {
     let limits = IdentifierLimits()
     guard let identifiers, identifiers.count < limits.count,
       // A long identifier may have been skipped because it exceeded the rest of the limit.

@@ -1,10 +1,10 @@
 import SnapshotAPI
-package import SnapshotFormat
+import SnapshotFormat
 
 /// The page `/snapshots/{id}`: a snapshot.
-package struct SnapshotPage: Sendable {
+struct SnapshotPage: Sendable {
   /// An action on a snapshot, executed by a form. The raw value is the last segment of its path.
-  package enum Action: String, Sendable, Hashable, CaseIterable {
+  enum Action: String, Sendable, Hashable, CaseIterable {
     /// Deletes the snapshot permanently.
     case delete
     /// Pins the snapshot, so that no rule deletes it.
@@ -18,61 +18,38 @@ package struct SnapshotPage: Sendable {
   }
 
   /// The selected parts of the lists.
-  package struct Selection: Sendable, Hashable {
+  struct Selection: Sendable, Hashable {
     /// The module to whose recordings the list is limited.
-    package var module: String?
+    var module: String?
     /// The number of recordings before the first one shown.
-    package var recordings: Int
+    var recordings: Int = 0
     /// The number of files before the first one shown.
-    package var files: Int
-
-    /// Creates a selection.
-    package init(module: String? = nil, recordings: Int = 0, files: Int = 0) {
-      self.module = module
-      self.recordings = recordings
-      self.files = files
-    }
+    var files: Int = 0
   }
 
   /// The snapshot's record.
-  package var record: SnapshotRecord
+  var record: SnapshotRecord
   /// The bundle's contents, or a sentence about why they can't be read.
-  package var contents: Result<BundleContents, Unreadable>
+  var contents: Result<BundleContents, Unreadable>
   /// The selected parts of the lists.
-  package var selection: Selection
+  var selection: Selection = Selection()
   /// The server's origin for `curl` and `snapshot fetch`, such as `https://snapshots.example.com`.
-  package var origin: String
+  var origin: String
   /// The actions that the visitor is allowed to execute.
-  package var actions: Set<Action>
+  var actions: Set<Action> = []
   /// The snapshots of the same report before and after this one.
-  package var neighbours: Neighbours
+  var neighbours: Neighbours = Neighbours()
   /// The list that the visitor came from, to which deleting the snapshot returns; `nil` for the report.
-  package var cameFrom: ListPath?
+  var cameFrom: ListPath?
   /// Whether the visitor may see who accessed the snapshot.
-  package var showsHistory: Bool
-
-  /// Creates a page.
-  package init(
-    record: SnapshotRecord, contents: Result<BundleContents, Unreadable>,
-    selection: Selection = Selection(), origin: String, actions: Set<Action> = [],
-    neighbours: Neighbours = Neighbours(), cameFrom: ListPath? = nil, showsHistory: Bool = false
-  ) {
-    self.record = record
-    self.contents = contents
-    self.selection = selection
-    self.origin = origin
-    self.actions = actions
-    self.neighbours = neighbours
-    self.cameFrom = cameFrom
-    self.showsHistory = showsHistory
-  }
+  var showsHistory: Bool = false
 }
 
 /// The reason why a stored file can't be shown.
-package struct Unreadable: Error, Sendable, Hashable, CustomStringConvertible {
+struct Unreadable: Error, Sendable, Hashable, CustomStringConvertible {
   /// A sentence for people.
-  package let description: String
+  let description: String
 
   /// Creates a reason.
-  package init(_ description: String) { self.description = description }
+  init(_ description: String) { self.description = description }
 }

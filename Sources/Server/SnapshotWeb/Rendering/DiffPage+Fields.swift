@@ -2,7 +2,8 @@ import SnapshotAPI
 import SnapshotDiff
 import SnapshotFormat
 
-extension DiffPage {
+extension DiffPage: Page {
+  var template: PageTemplates.Name { .diff }
   var title: String {
     second.map { "\(first.shortID) and \($0.shortID)" } ?? "Compare \(first.shortID)"
   }
@@ -10,7 +11,7 @@ extension DiffPage {
   /// The budget for a comparison, in bytes.
   static let budget = 350_000
 
-  var fields: Fields {
+  func fields(in _: PageFrame) -> Fields {
     var budget = PageBudget(Self.budget)
     let other = second.map { Self.side("second", $0, &budget) }
     let links = DiffLinks(page: self)

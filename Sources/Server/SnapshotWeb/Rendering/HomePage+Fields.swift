@@ -1,10 +1,11 @@
 import SnapshotAPI
 import SnapshotStore
 
-extension HomePage {
+extension HomePage: Page {
+  var template: PageTemplates.Name { .home }
   var title: String { search.isEmpty ? "Data Snapshots" : "Search" }
 
-  var fields: Fields {
+  func fields(in _: PageFrame) -> Fields {
     let isFirst = !list.isContinued
     return [
       "isSearch": !search.isEmpty,

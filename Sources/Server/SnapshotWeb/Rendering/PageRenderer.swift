@@ -1,77 +1,40 @@
 import SnapshotAPI
 
+/// A page for visitors: what a template shows within the layout.
+protocol Page: Sendable {
+  var template: PageTemplates.Name { get }
+  var title: String { get }
+  /// The values of the template. Some depend on what the visitor may do.
+  func fields(in frame: PageFrame) -> Fields
+}
+
 /// Renders pages as HTML. Thread-safe.
-package struct PageRenderer: Sendable {
+struct PageRenderer: Sendable {
   private let templates: PageTemplates
 
   /// Parses the templates.
   ///
   /// - Throws: an error in one of the templates. The tests ensure that there is none.
-  package init() throws { templates = try PageTemplates() }
+  init() throws { templates = try PageTemplates() }
 
   /// Returns a page in UTF-8.
-  package func render(_ page: HomePage, in frame: PageFrame) -> [UInt8] {
-    render(.home, page.title, page.fields, frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: ReportPage, in frame: PageFrame) -> [UInt8] {
-    render(.report, page.title, page.fields, frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: SnapshotPage, in frame: PageFrame) -> [UInt8] {
-    render(.snapshot, page.title, page.fields(in: frame), frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: PreviewPage, in frame: PageFrame) -> [UInt8] {
-    render(.preview, page.title, page.fields, frame)
+  func render(_ page: some Page, in frame: PageFrame) -> [UInt8] {
+    render(page.template, page.title, page.fields(in: frame), frame)
   }
 
   /// Returns the values of a file in UTF-8, without the page around them; nothing if the page shows no JSON.
-  package func renderPart(of page: PreviewPage) -> [UInt8] {
+  func renderPart(of page: PreviewPage) -> [UInt8] {
     guard let fields = page.contentFields["json"] as? Fields else { return [] }
     return Array(templates.html(.values, fields).utf8)
   }
 
-  /// Returns a page in UTF-8.
-  package func render(_ page: DiffPage, in frame: PageFrame) -> [UInt8] {
-    render(.diff, page.title, page.fields, frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: HistoryPage, in frame: PageFrame) -> [UInt8] {
-    render(.history, page.title, page.fields, frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: LinkPage, in frame: PageFrame) -> [UInt8] {
-    render(.link, page.title, page.fields, frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: SignInPage, in frame: PageFrame) -> [UInt8] {
-    render(.signIn, page.title, page.fields, frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: SignedOutPage, in frame: PageFrame) -> [UInt8] {
-    render(.signedOut, page.title, page.fields, frame)
-  }
-
-  /// Returns a page in UTF-8.
-  package func render(_ page: ProblemPage, in frame: PageFrame) -> [UInt8] {
-    render(.problem, page.title, page.fields, frame)
-  }
-
   /// Returns the part of a page that is the same for every visitor.
-  package func render(_ page: DocumentPage) -> RenderedDocument {
+  func render(_ page: DocumentPage) -> RenderedDocument {
     RenderedDocument(title: page.title, html: templates.html(.article, page.fields))
   }
 
   /// Returns a page in UTF-8.
-  package func render(_ document: RenderedDocument, in frame: PageFrame) -> [UInt8] {
+  func render(_ document: RenderedDocument, in frame: PageFrame) -> [UInt8] {
     let page = render(.document, document.title, [:], frame)
     // The comment comes from the template: values can't contain it, because `<` is escaped in them.
     guard let place = page.firstRange(of: Array(RenderedDocument.place.utf8)) else { return page }
@@ -79,10 +42,19 @@ package struct PageRenderer: Sendable {
   }
 
   private func render(
-    _ page: PageTemplates.Page, _ title: String, _ fields: Fields, _ frame: PageFrame
+    _ page: PageTemplates.Name, _ title: String, _ fields: Fields, _ frame: PageFrame
   ) -> [UInt8] {
     var fields = fields
     fields["frame"] = frame.fields(title: title, isHome: page == .home)
     return Array(templates.html(page, fields).utf8)
   }
+}
+
+/// A page of the documentation as HTML, without the layout around it, which depends on the visitor.
+struct RenderedDocument: Sendable {
+  /// The comment in the template `document` that the HTML replaces.
+  static let place = "<!--article-->"
+
+  let title: String
+  let html: String
 }

@@ -3,7 +3,7 @@ import Mustache
 /// The templates of all pages, and the partials that they share.
 struct PageTemplates: Sendable {
   /// The templates of complete pages, and of parts that are rendered separately.
-  enum Page: String, CaseIterable {
+  enum Name: String, CaseIterable {
     case home, report, snapshot, history, preview, diff, link, signIn, signedOut, problem, document
     /// The values of a file, without the page around them.
     case values
@@ -51,11 +51,11 @@ struct PageTemplates: Sendable {
   ]
 
   private let library: MustacheLibrary
-  private let pages: [Page: MustacheTemplate]
+  private let pages: [Name: MustacheTemplate]
 
   /// A page's template is missing.
   struct Missing: Error {
-    let page: Page
+    let page: Name
   }
 
   /// Parses all templates.
@@ -66,7 +66,7 @@ struct PageTemplates: Sendable {
       try library.register(Self.template(String(decoding: source, as: UTF8.self)), named: name)
     }
     self.library = library
-    pages = try Page.allCases.reduce(into: [:]) { pages, page in
+    pages = try Name.allCases.reduce(into: [:]) { pages, page in
       guard let template = library.getTemplate(named: page.rawValue) else { throw Missing(page: page) }
       pages[page] = template
     }
@@ -80,5 +80,5 @@ struct PageTemplates: Sendable {
   }
 
   /// Returns the HTML of a page.
-  func html(_ page: Page, _ fields: Fields) -> String { pages[page]?.render(fields, library: library) ?? "" }
+  func html(_ page: Name, _ fields: Fields) -> String { pages[page]?.render(fields, library: library) ?? "" }
 }

@@ -3,7 +3,8 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotViewer
 
-extension PreviewPage {
+extension PreviewPage: Page {
+  var template: PageTemplates.Name { .preview }
   /// The budget for the contents of a file, in bytes.
   static let budget = 300_000
 
@@ -17,7 +18,7 @@ extension PreviewPage {
 
   var title: String { "\(PageText.cut(name, to: 120).text) – \(record.shortID)" }
 
-  var fields: Fields {
+  func fields(in _: PageFrame) -> Fields {
     var budget = PageBudget()
     let links = FileLinks(page: self)
     return [

@@ -2,7 +2,8 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 
-extension SnapshotPage {
+extension SnapshotPage: Page {
+  var template: PageTemplates.Name { .snapshot }
   var title: String { "\(record.applicationName) – \(record.shortID)" }
 
   func fields(in frame: PageFrame) -> Fields {

@@ -26,7 +26,7 @@ struct ComparisonPages: Sendable {
 
   /// All endpoints.
   var endpoints: [Endpoint] {
-    [.page("compareSnapshots", .get, "/snapshots/{id}/diff", .read, handler: show)]
+    [.page(.compareSnapshots, .get, "/snapshots/{id}/diff", .read, handler: show)]
   }
 
   private func show(_ call: PageCall) async throws -> HTTPServerResponse {
@@ -68,7 +68,7 @@ struct ComparisonPages: Sendable {
     }
     let (base, shownStatus) = (page, status)
     guard let bundles else {
-      return try await pages.render(call.visitor, status: status) { $0.render(base, in: $1) }
+      return try await pages.render(base, for: call.visitor, status: status)
     }
     return try await Self.comparisons.perform(weight: weight(of: bundles, base.selection)) { queue in
       try await pages.render(call.visitor, status: shownStatus, on: queue) { renderer, frame in

@@ -3,6 +3,7 @@ import Dispatch
 import HTTPEngine
 import HTTPTypes
 import SnapshotAPI
+import SystemIO
 
 /// The pages of the documentation. They need no permission, like the OpenAPI document.
 struct DocumentPages: Sendable {
@@ -26,15 +27,13 @@ struct DocumentPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("listArticles", .get, PagePath.documentation.description, .open, audited: .never) { call in
+      .page(unaudited: "listArticles", PagePath.documentation.description) { call in
         try await show(call, PagePath.documentation.description) { manual().landingPage }
       },
-      .page("readDescription", .get, PagePath.reference.description, .open, audited: .never) { call in
+      .page(unaudited: "readDescription", PagePath.reference.description) { call in
         try await show(call, PagePath.reference.description) { DocumentPage(reference(), manual()) }
       },
-      .page(
-        "readArticle", .get, PagePath.documentation.description + "/{article}", .open, audited: .never
-      ) { call in
+      .page(unaudited: "readArticle", PagePath.documentation.description + "/{article}") { call in
         let name = try call.value(of: .article)
         return try await show(call, PagePath.article(name).description) { manual().page(name) }
       },
@@ -55,4 +54,23 @@ struct DocumentPages: Sendable {
 
 extension PathParameter where Value == String {
   fileprivate static var article: PathParameter<String> { PathParameter("article") { $0 } }
+}
+
+/// The pages of the documentation that were requested before. They are the same for every visitor and don't change, and
+/// the long ones take a noticeable time to render. Thread-safe.
+///
+/// At most one entry for each article and one for the reference are kept.
+final class DocumentCache: Sendable {
+  private let documents = Lock<[String: RenderedDocument]>([:])
+
+  /// Returns the page with this path, which `render` makes at its first request. Concurrent calls may each render it;
+  /// a serial queue prevents that.
+  ///
+  /// - Parameter render: returns `nil` if there is no such page; that is not stored.
+  func document(_ path: String, _ render: () -> RenderedDocument?) -> RenderedDocument? {
+    if let known = documents.withLock({ $0[path] }) { return known }
+    guard let document = render() else { return nil }
+    documents.withLock { $0[path] = document }
+    return document
+  }
 }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
+import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
@@ -27,7 +28,7 @@ struct ListPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("listSnapshots", .get, "/", .read, handler: showHome)
+      .page(.listSnapshots, .get, "/", .read, handler: showHome)
     ]
   }
 
@@ -60,7 +61,7 @@ struct ListPages: Sendable {
       page = HomePage(search: search, list: SnapshotList([]))
       status = .badRequest
     }
-    return try await pages.render(call.visitor, status: status, notice: notice) { $0.render(page, in: $1) }
+    return try await pages.render(page, for: call.visitor, status: status, notice: notice)
   }
 
   private func homePage(
@@ -85,7 +86,7 @@ struct ListPages: Sendable {
     if let report = ReportID(text), caller.limits.include(report) {
       var query = CatalogQuery(report: report)
       query.scope = CatalogQuery.Scope(caller.limits)
-      let page: Page
+      let page: SnapshotStore.Page
       do {
         page = try await service.page(query, PageRequest(limit: 1))
       } catch {

@@ -15,7 +15,14 @@ struct PageMaker: Sendable {
 
   init(_ access: AccessPolicy) { self.access = access }
 
-  /// Renders a page for `visitor`.
+  /// Renders `page` for `visitor`.
+  func render(
+    _ page: some Page, for visitor: Visitor?, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
+  ) async throws -> HTTPServerResponse {
+    try await render(visitor, status: status, notice: notice) { $0.render(page, in: $1) }
+  }
+
+  /// Renders a page that is made meanwhile, for `visitor`.
   /// - Parameter queue: the queue that renders. Slow pages have their own, so that a diff doesn't delay lists.
   func render(
     _ visitor: Visitor?, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil,

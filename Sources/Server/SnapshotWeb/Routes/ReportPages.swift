@@ -23,7 +23,7 @@ struct ReportPages: Sendable {
   }
 
   /// All endpoints.
-  var endpoints: [Endpoint] { [.page("listReport", .get, "/reports/{report}", .read, handler: show)] }
+  var endpoints: [Endpoint] { [.page(.listReport, .get, "/reports/{report}", .read, handler: show)] }
 
   private func show(_ call: PageCall) async throws -> HTTPServerResponse {
     let report = try call.value(of: .report)
@@ -42,10 +42,7 @@ struct ReportPages: Sendable {
     if cursor == nil, call.caller.mayAttach(to: report) {
       page.upload = ReportPage.Upload(isResumable: uploadsAreResumable)
     }
-    let complete = page
-    var response = try await pages.render(call.visitor, status: status, notice: notice) {
-      $0.render(complete, in: $1)
-    }
+    var response = try await pages.render(page, for: call.visitor, status: status, notice: notice)
     if page.upload?.isResumable == true { response.allowRequestsOfScripts() }
     return response
   }

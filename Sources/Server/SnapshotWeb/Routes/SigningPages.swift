@@ -18,9 +18,9 @@ struct SigningPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("openSignIn", .get, "/sign-in", .open, audited: .never, handler: openSignIn),
-      .page("signIn", .post, "/sign-in", .open, handler: signIn),
-      .page("signOut", .post, "/sign-out", .open, handler: signOut),
+      .page(unaudited: "openSignIn", "/sign-in", handler: openSignIn),
+      .page(.signIn, .post, "/sign-in", .open, handler: signIn),
+      .page(.signOut, .post, "/sign-out", .open, handler: signOut),
     ]
   }
 
@@ -32,7 +32,7 @@ struct SigningPages: Sendable {
     }
     let next = try query.value(PageField.next.rawValue).flatMap { LocalPath($0) } ?? .home
     guard case .signedOut = call.visitor.account else { return .seeOther(next.description) }
-    return try await pages.render(call.visitor) { $0.render(SignInPage(next: next.description), in: $1) }
+    return try await pages.render(SignInPage(next: next.description), for: call.visitor)
   }
 
   private func signIn(_ call: PageCall) async throws -> HTTPServerResponse {
@@ -52,7 +52,7 @@ struct SigningPages: Sendable {
   private func signOut(_ call: PageCall) async throws -> HTTPServerResponse {
     _ = try await pages.form(of: call)
     let cookies = try await access.signOut(call.visitor)
-    var response = try await pages.render(nil) { $0.render(SignedOutPage(), in: $1) }
+    var response = try await pages.render(SignedOutPage(), for: nil)
     for cookie in cookies { response.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
     return response
   }

@@ -36,28 +36,28 @@ struct SnapshotPages: Sendable {
   /// All endpoints.
   var endpoints: [Endpoint] {
     [
-      .page("readSnapshot", .get, "/snapshots/{id}", .read, handler: showSnapshot),
-      .page("fetchBundle", .get, "/snapshots/{id}/bundle", .bundle) { call in
+      .page(.readSnapshot, .get, "/snapshots/{id}", .read, handler: showSnapshot),
+      .page(.fetchBundle, .get, "/snapshots/{id}/bundle", .bundle) { call in
         try await SnapshotRoutes(service, limits: limits).bundle(call.asAPI)
       },
-      .page("fetchFile", .get, "/snapshots/{id}/files/{path...}", .read, handler: showFile),
-      .page("fetchFile", .get, "/snapshots/{id}/raw/{path...}", .read) { call in
+      .page(.fetchFile, .get, "/snapshots/{id}/files/{path...}", .read, handler: showFile),
+      .page(.fetchFile, .get, "/snapshots/{id}/raw/{path...}", .read) { call in
         try await FileRoutes(service: service, limits: limits).file(call.asAPI)
       },
-      .page("fetchFile", .get, "/snapshots/{id}/decoded/{path...}", .read, handler: sendDecoded),
-      .page("fetchFolder", .get, "/snapshots/{id}/files.zip", .read) { call in
+      .page(.fetchFile, .get, "/snapshots/{id}/decoded/{path...}", .read, handler: sendDecoded),
+      .page(.fetchFolder, .get, "/snapshots/{id}/files.zip", .read) { call in
         try await FileRoutes(service: service, limits: limits).folder(call.asAPI)
       },
-      .page("readHistory", .get, "/snapshots/{id}/history", .admin, handler: showHistory),
-      .page("deleteSnapshot", .post, Self.template(.delete), .delete, handler: delete),
-      .page("changeSnapshot", .post, Self.template(.pin), .delete) {
+      .page(.readHistory, .get, "/snapshots/{id}/history", .admin, handler: showHistory),
+      .page(.deleteSnapshot, .post, Self.template(.delete), .delete, handler: delete),
+      .page(.changeSnapshot, .post, Self.template(.pin), .delete) {
         try await change($0, isPinned: true)
       },
-      .page("changeSnapshot", .post, Self.template(.unpin), .delete) {
+      .page(.changeSnapshot, .post, Self.template(.unpin), .delete) {
         try await change($0, isPinned: false)
       },
-      .page("commentOnSnapshot", .post, Self.template(.comment), .comment, handler: comment),
-      .page("createLink", .post, Self.template(.link), .read, handler: makeLink),
+      .page(.commentOnSnapshot, .post, Self.template(.comment), .comment, handler: comment),
+      .page(.createLink, .post, Self.template(.link), .read, handler: makeLink),
     ]
   }
 
@@ -127,7 +127,7 @@ struct SnapshotPages: Sendable {
     }
     let names = try await access.tokenNames(Set(trail.events.compactMap(\.token)))
     let page = HistoryPage(record: record, trail: trail, tokenNames: names)
-    return try await pages.render(call.visitor) { $0.render(page, in: $1) }
+    return try await pages.render(page, for: call.visitor)
   }
 
   /// Returns the bundle, or `nil` if it is damaged, which the snapshot's page shows.
@@ -210,7 +210,7 @@ struct SnapshotPages: Sendable {
       .link(to: record.id, seconds: seconds.isEmpty ? nil : seconds)
     let page = LinkPage(
       record: record, link: PageOrigin(call.request).description + link.link, expiresAt: link.expiresAt)
-    return try await pages.render(call.visitor) { $0.render(page, in: $1) }
+    return try await pages.render(page, for: call.visitor)
   }
 }
 

@@ -33,7 +33,7 @@ struct UploadPages: Sendable {
 
   /// All endpoints.
   var endpoints: [Endpoint] {
-    [.page("attachSnapshot", .post, "/reports/{report}/snapshots", .attach, handler: attach)]
+    [.page(.attachSnapshot, .post, "/reports/{report}/snapshots", .attach, handler: attach)]
       + calls.compactMap(page)
   }
 
@@ -57,10 +57,10 @@ struct UploadPages: Sendable {
 
   /// Returns the page that handles `call` for a visitor.
   private func page(_ call: Endpoint) -> Endpoint? {
-    guard case .call(let handler) = call.handler, let template = Self.template(call.template) else {
-      return nil
-    }
-    return Endpoint.page(call.id, call.method, template, call.permission, audited: call.audited) { page in
+    guard case .call(let handler) = call.handler, let action = call.action,
+      let template = Self.template(call.template)
+    else { return nil }
+    return Endpoint.page(action, call.method, template, call.permission) { page in
       if CrossSiteRule.changesState(page.request.method) {
         try pages.requireOwnPage(page)
         try pages.requireGenuine(page.request.headerFields[.snapshotFormToken] ?? "", page)

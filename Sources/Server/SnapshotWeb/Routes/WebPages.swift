@@ -17,6 +17,9 @@ package struct WebPages: Sendable {
   private let pages: PageMaker
   private let access: AccessPolicy
 
+  /// The path of the documentation.
+  package static let documentation = PagePath.documentation.description
+
   /// The endpoints of all pages and forms.
   package let endpoints: [Endpoint]
 
@@ -58,11 +61,11 @@ package struct WebPages: Sendable {
   ) async throws -> HTTPServerResponse {
     var response: HTTPServerResponse
     if case .signedOut = visitor?.account, let page = SignInPage(problem, next: next) {
-      response = try await pages.render(visitor, status: problem.status) { $0.render(page, in: $1) }
+      response = try await pages.render(page, for: visitor, status: problem.status)
     } else {
       let page = ProblemPage(
         status: problem.status.code, title: problem.title, detail: problem.detail, requestID: request.id)
-      response = try await pages.render(visitor, status: problem.status) { $0.render(page, in: $1) }
+      response = try await pages.render(page, for: visitor, status: problem.status)
     }
     for field in problem.headerFields { response.headerFields[field.name] = field.value }
     return response

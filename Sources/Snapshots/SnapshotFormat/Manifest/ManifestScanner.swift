@@ -213,7 +213,7 @@ extension ManifestScanner {
   }
 
   /// Skips a value.
-  private mutating func pass() throws(Failure) {
+  fileprivate mutating func pass() throws(Failure) {
     var open: [KeySet] = []
     repeat {
       switch try next() {
@@ -393,6 +393,22 @@ extension ManifestScanner {
       size: try Self.require(size, "size"), sha256: try Self.require(sha256, "sha256"),
       recordedAt: try Self.require(recordedAt, "recordedAt"),
       call: try Self.require(call ?? .success(nil), "call").map { Int($0) }, exchange: exchange)
+  }
+}
+
+extension SnapshotJSON {
+  /// Whether an object in a document contains a key twice. `JSONDecoder` would use one of the values.
+  package static func repeatsKey(_ json: [UInt8]) throws -> Bool {
+    // No value can be longer than the document.
+    var limits = Manifest.Limits()
+    limits.unknownLength = json.count
+    var rest: [UInt8]? = json
+    var scanner = ManifestScanner(limits: limits) {
+      defer { rest = nil }
+      return rest
+    }
+    try scanner.pass()
+    return scanner.repeatedKey != nil
   }
 }
 

@@ -1,6 +1,6 @@
 /// The limits of resumable uploads.
 public struct UploadLimits: Sendable, Hashable {
-  /// The most bytes of one upload, complete or not.
+  /// The most bytes of one upload, complete or not. Servers have the same default for a bundle.
   public var length: Int64 = 2 << 30
   /// The most uploads that may be open at once.
   public var open = 1000

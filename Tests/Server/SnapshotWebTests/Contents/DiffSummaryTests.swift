@@ -1,6 +1,6 @@
 import SnapshotDiff
 import SnapshotFormat
-import SnapshotWeb
+@testable import SnapshotWeb
 import SystemIO
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import SnapshotDiff
 import SnapshotFormat
-import SnapshotWeb
+@testable import SnapshotWeb
 import Testing
 
 /// Bundles made to break out of a page, or to make it larger than a page may be.

@@ -1,6 +1,6 @@
 import SnapshotFormat
 import SnapshotViewer
-import SnapshotWeb
+@testable import SnapshotWeb
 import Testing
 
 /// Text in other encodings than UTF-8, with other bytes at its end, and text that is not quite JSON.

@@ -1,7 +1,7 @@
 import Foundation
 import SnapshotFormat
 import SnapshotViewer
-import SnapshotWeb
+@testable import SnapshotWeb
 import SystemIO
 import TestSupport
 import Testing

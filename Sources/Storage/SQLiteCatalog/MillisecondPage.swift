@@ -1,11 +1,14 @@
+import Foundation
+import SnapshotFormat
+import SnapshotStore
+
 /// Builds a page from records that a catalogue finds by their milliseconds, newest first, and in no particular order within
 /// a millisecond.
-package struct MillisecondPage<Encoded: Collection<UInt8>> {
+struct MillisecondPage {
   /// A record that waits until all records of its millisecond are known and can be sorted.
   private struct Found {
     let cursor: Cursor
-    let length: Int
-    let record: Encoded
+    let row: Data
   }
 
   private let end: Cursor?
@@ -14,7 +17,7 @@ package struct MillisecondPage<Encoded: Collection<UInt8>> {
   private var found: [Found] = []
 
   /// Begins the page that `request` asks for.
-  package init(_ request: PageRequest) {
+  init(_ request: PageRequest) {
     end = request.cursor
     builder = PageBuilder(request)
   }
@@ -23,11 +26,10 @@ package struct MillisecondPage<Encoded: Collection<UInt8>> {
   /// - Parameters:
   ///   - millisecond: the time by which the catalogue orders the record.
   ///   - cursor: the position of the record; `nil` if it can't be read, so that the record is omitted.
-  ///   - length: an upper bound for the size of the record as JSON, in bytes.
-  ///   - record: returns the encoded record.
+  ///   - row: returns the record's ``SnapshotFormat/SnapshotRecord/row()``.
   /// - Returns: whether the page has room for the next record.
-  package mutating func add(
-    in millisecond: Int64, _ cursor: Cursor?, length: Int, record: () throws -> Encoded
+  mutating func add(
+    in millisecond: Int64, _ cursor: Cursor?, row: () -> Data
   ) throws -> Bool {
     if millisecond != self.millisecond {
       try settle()
@@ -35,21 +37,20 @@ package struct MillisecondPage<Encoded: Collection<UInt8>> {
     }
     guard !builder.isFull, let cursor else { return !builder.isFull }
     if end.map({ cursor < $0 }) ?? true {
-      found.append(Found(cursor: cursor, length: length, record: try record()))
+      found.append(Found(cursor: cursor, row: row()))
     }
     return true
   }
 
   /// Returns the page. Call it once, at the end.
-  package mutating func finish() throws -> Page {
+  mutating func finish() throws -> Page {
     try settle()
     return builder.page
   }
 
   private mutating func settle() throws {
     for found in found.sorted(by: { $0.cursor > $1.cursor }) {
-      try builder.append(length: found.length) { () throws(any Error) in try RecordCoder.decode(found.record)
-      }
+      try builder.append(length: found.row.count) { try SnapshotRecord(row: found.row) }
     }
     found.removeAll(keepingCapacity: true)
   }
