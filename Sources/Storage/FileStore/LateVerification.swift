@@ -136,7 +136,7 @@ final class LateVerification: Sendable {
       guard record.verified != .intact, try !folder.layout.isOutOfUse(id) else { return noteVerified(id) }
       unverified.withLock { _ = $0.ids.insert(id) }
       let zip = URL(filePath: folder.layout.path(.bundle, of: id))
-      let job = CheckJob(zip, size: record.size, .full, by: validate) { [weak self] result in
+      let job = CheckJob(zip, size: record.size, by: validate) { [weak self] result in
         self?.judge(record, result)
         self?.releaseVerdicts()
       }
@@ -147,7 +147,7 @@ final class LateVerification: Sendable {
   }
 
   /// Notes the result of a check, to be recorded.
-  private func judge(_ record: SnapshotRecord, _ result: Result<BundleSummary, BundleError>) {
+  private func judge(_ record: SnapshotRecord, _ result: Result<CheckJob.Outcome, BundleError>) {
     var record = record
     do throws(StoreError) {
       try committer.requireOpen()

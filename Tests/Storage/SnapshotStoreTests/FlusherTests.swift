@@ -73,31 +73,6 @@ import Testing
     await #expect(throws: Never.self) { try await flusher.flush([], since: flusher.epoch) }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a round waits for callers that are expected`() async throws {
-    let flusher = Flusher(count: 1, patience: .never) { [disk] () throws(SystemError) in try disk.flush() }
-    let expected = (0..<2).map { _ in flusher.expect() }
-    let first = Task.immediate { try await flusher.flush([.folder(folder.path)], since: flusher.epoch) }
-    let second = Task.immediate {
-      try await flusher.flush([.folder(folder.path)], since: flusher.epoch, expected: expected[0])
-    }
-    let refused = flusher.expect()
-    let third = Task.immediate {
-      try await flusher.flush([.folder(folder.path)], since: flusher.epoch, expected: expected[1])
-    }
-    refused.end()
-    for task in [first, second, third] { try await task.value }
-    #expect(disk.count == 1)
-  }
-
-  @Test(.timeLimit(.minutes(5))) func `a round does not wait longer than its patience`() async throws {
-    let flusher = Flusher(count: 1, patience: .milliseconds(1), flushAll: nil)
-    let expectation = flusher.expect()
-    for _ in 0..<100 { try await flusher.flush([.folder(folder.path)], since: flusher.epoch) }
-    expectation.end()
-    expectation.end()
-    try await flusher.flush([.folder(folder.path)], since: flusher.epoch)
-  }
-
   /// Each flusher waits for work on threads that may be fewer than the flushers.
   @Test(.timeLimit(.minutes(5))) func `more flushers than threads complete`() async {
     let targets = Array(repeating: Flusher.Target.folder(folder.path), count: 4)

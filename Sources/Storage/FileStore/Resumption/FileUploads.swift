@@ -65,7 +65,7 @@ final class FileUploads: Sendable {
     let state = try TransientUploadState(terms, limit: limit, limits: limits, at: now())
     let epoch = folder.flusher.epoch
     let bytes = ArrivingBytes(layout.newStaged(), on: writer, in: folder, isTransient: true)
-    return FileTransientUpload(state, bytes, since: epoch, isShort: isShort, by: publisher, now: now)
+    return FileTransientUpload(state, bytes, since: epoch, by: publisher, now: now)
   }
 
   // MARK: Several requests
@@ -269,9 +269,8 @@ final class FileUploads: Sendable {
     let upload = try table[id]
     guard upload.session.isDue else { return upload.session }
     do throws(StoreError) {
-      let publication = try await publisher.publish(attachment, from: upload.bytes.queue) {
-        () async throws(StoreError) in try await whole(upload)
-      }
+      let publication = try await publisher.publish(
+        try await whole(upload), as: attachment, on: upload.bytes.queue)
       return await end(upload, as: UploadOutcome(publication))
     } catch {
       await upload.bytes.queue.perform { [folder] in

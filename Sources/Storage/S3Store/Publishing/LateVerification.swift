@@ -67,7 +67,7 @@ final class LateVerification: Sendable {
 
   private func check(_ upload: StagedUpload.Whole) async throws(StoreError) -> SnapshotRecord.Verification {
     do throws(BundleError) {
-      _ = try await checks.check(upload.file, size: upload.size, .full, by: validate)
+      _ = try await checks.check(upload.file, size: upload.size, by: validate)
       return .intact
     } catch {
       // The limit may have been lowered since the bundle was accepted, so this is not damage.

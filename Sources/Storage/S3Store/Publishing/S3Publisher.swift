@@ -88,18 +88,19 @@ final class S3Publisher: Sendable {
     _ upload: StagedUpload.Whole, as attachment: Attachment
   ) async throws(StoreError) -> SnapshotRecord {
     try validator.requireDigest(upload.sha256, of: attachment)
-    let weight = validator.weight(of: upload.file, size: upload.size)
-    let depth = validator.depth(for: attachment, weight: weight)
-    let summary = try await check(upload, depth)
+    let (summary, depth) = try await check(upload) { [validator] weight in
+      validator.depth(for: attachment, weight: weight)
+    }
     return try validator.record(
       of: summary, depth, size: upload.size, sha256: upload.sha256, as: attachment)
   }
 
   private func check(
-    _ upload: StagedUpload.Whole, _ depth: SnapshotBundle.Depth
-  ) async throws(StoreError) -> BundleSummary {
+    _ upload: StagedUpload.Whole,
+    _ depth: @escaping @Sendable (_ weight: Int64) -> SnapshotBundle.Depth = { _ in .full }
+  ) async throws(StoreError) -> CheckJob.Outcome {
     do throws(BundleError) {
-      return try await checks.check(upload.file, size: upload.size, depth, by: validator.validate)
+      return try await checks.check(upload.file, size: upload.size, by: validator.validate, depth: depth)
     } catch {
       throw StoreError(error)
     }
@@ -113,7 +114,7 @@ final class S3Publisher: Sendable {
     try attachment.requireRepeat(of: existing, sha256: record.sha256)
     guard existing.verified == .damaged else { return .alreadyThere(existing) }
     // The bytes could be the ones that were found damaged.
-    if record.verified != .intact { _ = try await check(upload, .full) }
+    if record.verified != .intact { _ = try await check(upload) }
     return .alreadyThere(try await repair(existing.id, with: upload))
   }
 
