@@ -1,5 +1,4 @@
 import CoreMetrics
-import Dispatch
 import HTTPEngine
 import Observability
 import PrometheusMetrics
@@ -13,8 +12,6 @@ final class MetricsExporter: Sendable {
   private let registry = PrometheusRegistry(
     describing: Dictionary(uniqueKeysWithValues: MetricName.allCases.map { ($0.rawValue, .init($0.help)) }))
   private let metrics: ServerMetrics
-  /// Formats the text, which would take too long on an event loop.
-  private let queue = DispatchQueue(label: "metrics")
   /// Sets the gauges to the current values.
   private let sample = Lock<@Sendable () -> Void>({})
 
@@ -43,7 +40,8 @@ final class MetricsExporter: Sendable {
   func observation(audit: AuditLog) -> Observation {
     var observation = Observation(metrics: metrics, audit: audit)
     observation.metricsText = (
-      text: { await self.queue.perform { self.text } }, contentType: PrometheusRegistry.contentType
+      text: { await ServerQueues.shared.pages.next.perform { self.text } },
+      contentType: PrometheusRegistry.contentType
     )
     return observation
   }

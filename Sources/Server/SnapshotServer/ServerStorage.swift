@@ -7,6 +7,7 @@ import SQLiteCatalog
 import SnapshotFormat
 package import SnapshotStore
 import SnapshotViewer
+import SystemIO
 
 /// The stores of a server: bundles, uploads, and their catalogue.
 ///
@@ -104,6 +105,7 @@ extension ServerStorage {
       path: settings.storage, validator: settings.validator, reserve: settings.reservedBytes,
       quota: settings.retention.quotaBytes, sharesFlushes: settings.sharesFlushes,
       onVerification: { verified.continuation.yield($0) })
+    configuration.queues = .shared
     configuration.onFlush = observer.onFlush
     let copies = CopySpace(folder: settings.storage, reserve: settings.reservedBytes)
     configuration.onShortage = { copies.reclaim() }
@@ -162,6 +164,7 @@ extension ServerStorage {
     let verified = AsyncStream<SnapshotRecord>.makeStream()
     let folder = settings.storage + "/objects"
     var configuration = S3BundleStore.Configuration(folder: folder, validator: settings.validator)
+    configuration.queues = .shared
     configuration.uploads = settings.uploadLimits
     // A server whose clock is wrong must not expire the uploads of the others.
     configuration.validator.now = { client.time }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import SnapshotStore
 import SystemIO
@@ -33,20 +32,20 @@ final class Flusher: Sendable {
   private let onFlush: @Sendable (Duration) -> Void
   private let flushAll: (@Sendable () throws(SystemError) -> Void)?
   private let queues: QueueSet
-  private let batches = BatchQueue<Begin>("file-store.flusher")
+  private let batches = BatchQueue<Begin>("flusher")
   private let failures = Lock(0)
 
   /// - Parameters:
-  ///   - count: how many files are flushed at once, if each is flushed separately.
+  ///   - queues: flush the files, if each is flushed separately.
   ///   - onFlush: called with the duration of each round of flushes.
   ///   - flushAll: flushes the volume that holds all files, and reports a failure to this object only; with `nil`, each
   ///     file is flushed separately.
   init(
-    count: Int, onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
+    on queues: QueueSet, onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
     flushAll: (@Sendable () throws(SystemError) -> Void)?
   ) {
     self.onFlush = onFlush
-    queues = QueueSet("file-store.flusher", count: count)
+    self.queues = queues
     self.flushAll = flushAll
   }
 

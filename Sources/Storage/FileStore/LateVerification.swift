@@ -28,7 +28,7 @@ final class LateVerification: Sendable {
   private let validate: UploadValidator.Validator
   private let onVerification: @Sendable (SnapshotRecord) async -> Void
   /// Reads the records of the bundles to check, and checks them. No client waits for it.
-  let queue = BackgroundQueue()
+  let queue: BackgroundQueue
   private let checks: CheckQueue
   /// Results that are held back, to be recorded together with those of further bundles.
   private let held = Lock<[Verdict]>([])
@@ -42,7 +42,7 @@ final class LateVerification: Sendable {
   ///   - validate: checks a bundle that is stored already.
   ///   - onVerification: called with each record whose checksums were verified.
   init(
-    _ folder: StorageFolder, committer: Committer, changes: BundleChanges,
+    _ folder: StorageFolder, committer: Committer, changes: BundleChanges, on queue: BackgroundQueue,
     validate: @escaping UploadValidator.Validator,
     onVerification: @escaping @Sendable (SnapshotRecord) async -> Void
   ) {
@@ -51,8 +51,8 @@ final class LateVerification: Sendable {
     self.changes = changes
     self.validate = validate
     self.onVerification = onVerification
-    let queue = queue
-    checks = CheckQueue([CheckQueue.Worker { queue.async($0) }])
+    self.queue = queue
+    checks = CheckQueue(on: queue)
     verdicts = AsyncStream.makeStream()
   }
 

@@ -14,11 +14,11 @@ final class Publisher: Sendable {
   private let validator: UploadValidator
   private let recovery: Recovery
   /// Checks bundles before their uploads are answered.
-  private let checks = CheckQueue()
+  private let checks: CheckQueue
 
   init(
     _ folder: StorageFolder, committer: Committer, changes: BundleChanges, verification: LateVerification,
-    validator: UploadValidator, recovery: Recovery
+    validator: UploadValidator, recovery: Recovery, checks: CheckQueue
   ) {
     self.folder = folder
     self.committer = committer
@@ -26,6 +26,7 @@ final class Publisher: Sendable {
     self.verification = verification
     self.validator = validator
     self.recovery = recovery
+    self.checks = checks
   }
 
   private var layout: StorageLayout { folder.layout }

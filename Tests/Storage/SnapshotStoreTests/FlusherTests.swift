@@ -29,7 +29,7 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    flusher = Flusher(count: 2) { [disk] () throws(SystemError) in try disk.flush() }
+    flusher = Flusher(on: QueueSet("flusher", count: 2)) { [disk] () throws(SystemError) in try disk.flush() }
   }
 
   private func callers(_ count: Int) -> [[Flusher.Target]] {
@@ -48,14 +48,14 @@ import Testing
   }
 
   @Test func `without a volume every caller's files are flushed separately and fail separately`() {
-    let flusher = Flusher(count: 2, flushAll: nil)
+    let flusher = Flusher(on: QueueSet("flusher", count: 2), flushAll: nil)
     let failures = flusher.flush(callers(4) + [[.folder(folder.path + "/none")]])
     #expect(failures.map { $0 != nil } == [false, false, false, false, true])
   }
 
   @Test(arguments: 0..<3)
   func `a caller gets the failure of any of its files`(place: Int) {
-    let flusher = Flusher(count: 2, flushAll: nil)
+    let flusher = Flusher(on: QueueSet("flusher", count: 2), flushAll: nil)
     var targets = Array(repeating: Flusher.Target.folder(folder.path), count: 3)
     targets[place] = .folder(folder.path + "/none")
     let failures = flusher.flush([targets] + callers(1))
@@ -79,7 +79,7 @@ import Testing
     let failures = await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<600 {
         group.addTask {
-          let flusher = Flusher(count: 4, flushAll: nil)
+          let flusher = Flusher(on: QueueSet("flusher", count: 4), flushAll: nil)
           do throws(SystemError) {
             try await flusher.flush(targets, since: flusher.epoch)
             return false

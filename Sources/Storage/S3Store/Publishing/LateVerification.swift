@@ -19,15 +19,15 @@ final class LateVerification: Sendable {
   ///   - validate: checks a bundle that is stored already.
   ///   - onVerification: called with each record whose checksums were verified.
   init(
-    _ states: SnapshotStates, validate: @escaping UploadValidator.Validator, logger: Logger,
+    _ states: SnapshotStates, on queue: BackgroundQueue, validate: @escaping UploadValidator.Validator,
+    logger: Logger,
     onVerification: @escaping @Sendable (SnapshotRecord) async -> Void
   ) {
     self.states = states
     self.validate = validate
     self.logger = logger
     self.onVerification = onVerification
-    let queue = BackgroundQueue()
-    checks = CheckQueue([CheckQueue.Worker { queue.async($0) }])
+    checks = CheckQueue(on: queue)
   }
 
   /// Checks a published bundle in the background, and removes its file then.

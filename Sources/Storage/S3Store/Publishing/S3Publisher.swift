@@ -13,16 +13,17 @@ final class S3Publisher: Sendable {
   private let verification: LateVerification
   private let logger: Logger
   /// Checks bundles before their uploads are answered.
-  private let checks = CheckQueue()
+  private let checks: CheckQueue
 
   init(
     client: S3Client, states: SnapshotStates, validator: UploadValidator, verification: LateVerification,
-    logger: Logger
+    checks: CheckQueue, logger: Logger
   ) {
     self.client = client
     self.states = states
     self.validator = validator
     self.verification = verification
+    self.checks = checks
     self.logger = logger
   }
 

@@ -1,7 +1,7 @@
 import Dispatch
 package import Foundation
 package import SnapshotFormat
-import SystemIO
+package import SystemIO
 
 /// Checks bundles in slices on a few threads, the shortest check first. A large bundle does not delay small ones, and
 /// several large bundles are finished one after the other instead of all at the end.
@@ -36,17 +36,18 @@ package final class CheckQueue: Sendable {
   /// Creates a queue with `workers`.
   package init(_ workers: [Worker]) { self.workers = workers }
 
+  /// Creates a queue that checks on a low-priority thread, for checks that no client waits for.
+  package convenience init(on queue: BackgroundQueue) { self.init([Worker { queue.async($0) }]) }
+
   /// Creates the queue for checks that a client waits for: two workers for all checks, and one for short checks only. A
   /// slice can't be interrupted, and the check of the structure is a single slice, so long checks can keep the first
   /// two busy.
-  package convenience init() {
-    let any = (0..<2).map { Self.worker("any.\($0)", most: .max) }
-    self.init(any + [Self.worker("short", most: Self.shortWeight)])
-  }
-
-  private static func worker(_ name: String, most: Int64) -> Worker {
-    let queue = DispatchQueue(label: "store.checker.\(name)", qos: .userInitiated)
-    return Worker(most: most) { queue.async(execute: $0) }
+  package convenience init(on queues: QueueSet) {
+    self.init(
+      [.max, .max, Self.shortWeight].map { most in
+        let queue = queues.next
+        return Worker(most: most) { queue.async(execute: $0) }
+      })
   }
 
   /// The number of checks that wait for their next slice.

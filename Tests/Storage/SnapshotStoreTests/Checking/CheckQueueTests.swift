@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func `a thousand checks on several threads all end`() async throws {
-    let queue = CheckQueue()
+    let queue = CheckQueue(on: QueueSet("checker", count: 3))
     let samples = (0..<100).map { SampleBundle($0 % 3 == 0 ? .damaged : .intact, filling: "\($0)") }
     for sample in samples { try folder.write(Data(sample.bytes), to: "\(sample.id)") }
     let intact = await withTaskGroup(of: Bool.self) { group in
