@@ -7,6 +7,16 @@ import SnapshotAPI
 import SnapshotStore
 import SystemIO
 
+/// A store that counts its bundles and what waits in it.
+protocol CountedStore: AnyObject, Sendable {
+  /// The number and size of the stored bundles.
+  var usage: StoreUsage { get }
+  /// The most bytes that all bundles may have together; `nil` means no limit.
+  var quota: Int64? { get set }
+  /// The number of operations that wait in each queue of the store.
+  var waiting: [String: Int] { get }
+}
+
 /// Records the metrics of a server, and formats them as Prometheus text on request.
 final class MetricsExporter: Sendable {
   private let registry = PrometheusRegistry(
@@ -48,13 +58,13 @@ final class MetricsExporter: Sendable {
 
   /// Reads the gauges from `application` from now on, until it is deallocated.
   func sample(_ application: ServerApplication) {
-    let setUsage = application.storage.abilities.usage.map { usageSetter($0, application.indexer) }
+    let setUsage = application.storage.counted.map { usageSetter($0, application.indexer) }
     let (held, doubted) = (metrics.gauge(.heldExpirations), metrics.gauge(.deletionsHeld))
     let (repairs, uncompared) = (metrics.gauge(.remainingRepairs), metrics.gauge(.uncomparedShare))
     let connections = metrics.gauge(.openConnections)
     let audit = metrics.gauge(.queueDepth, [("queue", "audit")])
     let depths = Dictionary(
-      uniqueKeysWithValues: application.storage.abilities.waiting().keys.map { queue in
+      uniqueKeysWithValues: (application.storage.counted?.waiting ?? [:]).keys.map { queue in
         (queue, metrics.gauge(.queueDepth, [("queue", queue)]))
       })
     sample.withLock { sample in
@@ -67,20 +77,20 @@ final class MetricsExporter: Sendable {
         doubted.set(application.maintenance.clockDoubt == nil ? 0 : 1)
         connections.set(application.server.openConnections)
         audit.set(application.observation.audit?.waitingEvents ?? 0)
-        for (queue, count) in application.storage.abilities.waiting() { depths[queue]?.set(count) }
+        for (queue, count) in application.storage.counted?.waiting ?? [:] { depths[queue]?.set(count) }
       }
     }
   }
 
   /// Sets the gauges of a store that counts its bundles.
   private func usageSetter(
-    _ usage: @escaping @Sendable () -> StoreUsage, _ indexer: CatalogIndexer
+    _ store: any CountedStore, _ indexer: CatalogIndexer
   ) -> @Sendable () -> Void {
     let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
     let lost = metrics.gauge(.lostBundles)
     let lag = metrics.gauge(.catalogLag)
     return { [weak indexer] in
-      let usage = usage()
+      let usage = store.usage
       bytes.set(usage.bytes)
       bundles.set(usage.bundles)
       lost.set(usage.lost)
