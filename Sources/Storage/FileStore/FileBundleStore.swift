@@ -118,7 +118,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     scan = RecordScan(folder, on: queues, validate: validator.recheck)
     changes = BundleChanges(folder, committer: committer, readers: queues.readers, remover: remover)
     verification = LateVerification(
-      folder, committer: committer, changes: changes, on: queues.maintenance, validate: validator.recheck,
+      folder, committer: committer, changes: changes, on: BackgroundQueue(), validate: validator.recheck,
       onVerification: configuration.onVerification)
     let publisher = Publisher(
       folder, committer: committer, changes: changes, verification: verification, validator: validator,

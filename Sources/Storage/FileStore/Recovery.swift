@@ -46,7 +46,7 @@ final class Recovery: Sendable {
     restoreUploads: @escaping RestoreUploads
   ) {
     queue = queues.background.next
-    background = queues.maintenance
+    background = BackgroundQueue()
     self.folder = folder
     self.restoreUploads = restoreUploads
     state = Lock(State(pending: Dictionary(parts.map { ($0, []) }) { first, _ in first }))
