@@ -161,7 +161,8 @@ extension InMemoryStore {
     let digest = ContentDigest.of(bytes)
     try validator.requireDigest(digest, of: attachment)
     let size = Int64(bytes.count)
-    var depth = validator.depth(for: attachment, weight: validator.weight(of: place, size: size))
+    var depth = validator.depth(
+      for: attachment, weight: BundleCheck.weight(of: place, depth: .full) ?? size)
     var summary = try validator.check(place, depth)
     if depth == .structure, let id = attachment.id, isSetAside(id) {
       depth = .full

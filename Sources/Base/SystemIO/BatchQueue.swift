@@ -10,15 +10,11 @@ package final class BatchQueue<Item: Sendable>: Sendable {
 
   /// The serial queue that the batches run on. Use it for work that must not run concurrently with a batch.
   package let queue: DispatchQueue
-  private let beforeBatch: @Sendable () -> Void
   private let state = Lock(State())
 
   /// Creates an empty queue.
-  /// - Parameter beforeBatch: called on ``queue`` before the items of a batch are taken. It may block; items that are
-  ///   added meanwhile belong to the batch.
-  package init(_ label: String, beforeBatch: @escaping @Sendable () -> Void = {}) {
+  package init(_ label: String) {
     queue = DispatchQueue(label: label, qos: .userInitiated)
-    self.beforeBatch = beforeBatch
   }
 
   /// Adds `item` to the next batch, which `work` processes together with all other waiting items. Pass the same `work`
@@ -49,8 +45,7 @@ package final class BatchQueue<Item: Sendable>: Sendable {
   }
 
   private func takeWaiting() -> [Item] {
-    beforeBatch()
-    return state.withLock { state in
+    state.withLock { state in
       defer { state.waiting = [] }
       return state.waiting
     }

@@ -51,29 +51,11 @@ public final class Lock<Value: ~Copyable>: @unchecked Sendable {
     return try body(&protected)
   }
 
-  /// Calls `body` with the value, unless another thread uses it.
-  /// - Returns: what `body` returns; `nil` if it was not called.
-  @inlinable public func withLockIfAvailable<Result, Failure: Error>(
-    _ body: (inout sending Value) throws(Failure) -> sending Result
-  ) throws(Failure) -> sending Result? {
-    guard tryLock() else { return nil }
-    defer { unlock() }
-    return try body(&protected)
-  }
-
   @usableFromInline func lock() {
     #if canImport(Darwin)
       os_unfair_lock_lock(primitive)
     #else
       pthread_mutex_lock(primitive)
-    #endif
-  }
-
-  @usableFromInline func tryLock() -> Bool {
-    #if canImport(Darwin)
-      os_unfair_lock_trylock(primitive)
-    #else
-      pthread_mutex_trylock(primitive) == 0
     #endif
   }
 

@@ -16,6 +16,11 @@ public final class QueueSet: Sendable {
     queues[turn.add(1) % queues.count]
   }
 
+  /// Returns when all work is done that was added to any of the queues before.
+  package func settle() async {
+    for queue in queues { await queue.perform {} }
+  }
+
   /// Calls `work` for every index below `count`, concurrently on the queues and on the calling thread. Blocks until all
   /// calls have returned. Because the calling thread takes part, this completes even if the process cannot create
   /// another thread.

@@ -15,7 +15,7 @@
       var isRunning = false
     }
 
-    private let queue = DispatchQueue(label: "snapshot.transfers")
+    private let queue = DispatchQueue(label: "transfer")
     private let multi: UnsafeMutableRawPointer?
     private let inbox = Lock(Inbox())
     private var active: [UnsafeMutableRawPointer: Transfer] = [:]

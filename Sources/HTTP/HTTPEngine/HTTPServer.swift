@@ -89,7 +89,7 @@ public final class HTTPServer: Sendable {
     }
     let (bound, loops) = try result.get()
     for (index, loop) in loops.enumerated() {
-      DispatchQueue(label: "http-event-loop-\(index)").async {
+      DispatchQueue(label: "event-loop.\(index)").async {
         ProcessSignals.withoutBrokenPipe { loop.run() }
       }
     }

@@ -1,5 +1,4 @@
 import Crypto
-import Dispatch
 import Foundation
 import Logging
 import SystemIO
@@ -42,7 +41,7 @@ final class TokenTable: Sendable {
 
   private let store: TokenStore
   private let logger: Logger
-  private let queue = DispatchQueue(label: "snapshot-server.tokens")
+  private let queue = ServerQueues.shared.readers.next
   private let state = Lock(State())
 
   init(_ store: TokenStore, logger: Logger) {

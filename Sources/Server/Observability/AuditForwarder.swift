@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 package import Logging
 package import SnapshotFormat
@@ -34,7 +33,7 @@ package final class AuditForwarder: Sendable {
   private let shared: any SharedAudit
   private let server: SnapshotID
   private let logger: Logger
-  private let queue = DispatchQueue(label: "audit-forwarder", qos: .utility)
+  private let queue = ServerQueues.shared.background.next
   private let state = Lock(State())
 
   /// Creates a forwarder, and the file with the id of this server if it does not exist. Blocks.

@@ -1,11 +1,9 @@
-import Dispatch
 package import SnapshotFormat
 package import SystemIO
 
 /// The newest actions on snapshots, for administrators: those at all servers that share their snapshots, or at this one if
 /// it is alone or the database does not answer.
 package struct AuditHistory: Sendable {
-  private static let queue = DispatchQueue(label: "audit-history", qos: .userInitiated)
 
   private let log: AuditLog
   private let forwarder: AuditForwarder?
@@ -20,7 +18,7 @@ package struct AuditHistory: Sendable {
       // The forwarder logs the failure.
       do { return try await forwarder.trail(of: id, limits: limits) } catch {}
     }
-    var trail = try await Self.queue.perform { [log] () throws(SystemError) in
+    var trail = try await ServerQueues.shared.longReaders.next.perform { [log] () throws(SystemError) in
       try log.trail(of: id, limits: limits)
     }
     trail.isIncomplete = forwarder != nil

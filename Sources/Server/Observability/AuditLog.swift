@@ -77,8 +77,8 @@ package final class AuditLog: Sendable {
 
   private let configuration: Configuration
   private let logger: Logger
-  private let batches = BatchQueue<Waiting>("audit-log")
-  private let flushQueue = DispatchQueue(label: "audit-log.flush")
+  private let batches = BatchQueue<Waiting>("audit")
+  private let flushQueue = ServerQueues.shared.flushers.next
   private let hasFailed = Lock(false)
   private let refusals = Lock(RefusalTable())
   private let files: Lock<Files>

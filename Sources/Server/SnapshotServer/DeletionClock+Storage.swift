@@ -15,7 +15,7 @@ extension DeletionClock {
   ) {
     self.init(
       Configuration(
-        now: now, elapsed: elapsed, marks: storage.abilities.clockMarks,
+        now: now, elapsed: elapsed, marks: storage.clockMarks,
         newestRecord: { [catalog = storage.catalog] in
           try await catalog.page(CatalogQuery(), PageRequest(limit: 1)).records.first?.receivedAt
         },

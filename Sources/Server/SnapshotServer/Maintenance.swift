@@ -5,6 +5,12 @@ package import SnapshotFormat
 package import SnapshotStore
 import SystemIO
 
+/// A store that accumulates what nothing needs.
+protocol SweptStore: Sendable {
+  /// Deletes what no bundle and no upload needs at a time, and returns how much that was.
+  func sweep(at now: Date) async throws(StoreError) -> Int
+}
+
 /// Maintains a storage: deletes expired snapshots and uploads, verifies all bundles, both regularly and on request, and
 /// regularly deletes what is not needed. Of several servers that share a storage, one does this at a time.
 package final class Maintenance: Sendable {
@@ -26,7 +32,8 @@ package final class Maintenance: Sendable {
   private let uploads: UploadService?
   /// Verifies bundles regularly.
   private let regularScrubber: Scrubber
-  private let sweep: (@Sendable (_ now: Date) async throws -> Void)?
+  private let swept: (any SweptStore)?
+  private let onSweep: @Sendable () -> Void
   private let clock: DeletionClock
   private let onTakeover: @Sendable () -> Void
   private let lock: any MaintenanceLock
@@ -57,15 +64,9 @@ package final class Maintenance: Sendable {
     self.uploads = uploads
     self.logger = logger
     self.onTakeover = onTakeover
-    lock = storage.abilities.maintenanceLock
-    if let sweep = storage.abilities.sweep {
-      self.sweep = { now in
-        onSweep()
-        try await sweep(now)
-      }
-    } else {
-      sweep = nil
-    }
+    lock = storage.maintenanceLock
+    swept = storage.swept
+    self.onSweep = onSweep
     let held = HeldCount()
     self.held = held
     reaper = Reaper(
@@ -106,7 +107,7 @@ package final class Maintenance: Sendable {
         store: storage.store, catalog: catalog, observer: observer, onFailure: logFailure)
     }
     scrubber = makeScrubber(nil)
-    regularScrubber = makeScrubber(storage.abilities.scrubProgress)
+    regularScrubber = makeScrubber(storage.scrubProgress)
   }
 
   /// The number of expired snapshots whose deletion waits for a confirmation.
@@ -158,7 +159,10 @@ package final class Maintenance: Sendable {
       pause = reading.doubt == nil ? Self.sweepInterval : Self.doubtInterval
       guard reading.doubt == nil else { continue }
       do {
-        try await sweep?(reading.time)
+        if let swept {
+          onSweep()
+          _ = try await swept.sweep(at: reading.time)
+        }
       } catch {
         logger.error("The sweep failed; it will be retried", metadata: ["error": "\(error)"])
       }

@@ -1,5 +1,4 @@
 import CoreMetrics
-import Dispatch
 import HTTPEngine
 import Observability
 import PrometheusMetrics
@@ -8,13 +7,21 @@ import SnapshotAPI
 import SnapshotStore
 import SystemIO
 
+/// A store that counts its bundles and what waits in it.
+protocol CountedStore: AnyObject, Sendable {
+  /// The number and size of the stored bundles.
+  var usage: StoreUsage { get }
+  /// The most bytes that all bundles may have together; `nil` means no limit.
+  var quota: Int64? { get set }
+  /// The number of operations that wait in each queue of the store.
+  var waiting: [String: Int] { get }
+}
+
 /// Records the metrics of a server, and formats them as Prometheus text on request.
 final class MetricsExporter: Sendable {
   private let registry = PrometheusRegistry(
     describing: Dictionary(uniqueKeysWithValues: MetricName.allCases.map { ($0.rawValue, .init($0.help)) }))
   private let metrics: ServerMetrics
-  /// Formats the text, which would take too long on an event loop.
-  private let queue = DispatchQueue(label: "metrics")
   /// Sets the gauges to the current values.
   private let sample = Lock<@Sendable () -> Void>({})
 
@@ -43,20 +50,21 @@ final class MetricsExporter: Sendable {
   func observation(audit: AuditLog) -> Observation {
     var observation = Observation(metrics: metrics, audit: audit)
     observation.metricsText = (
-      text: { await self.queue.perform { self.text } }, contentType: PrometheusRegistry.contentType
+      text: { await ServerQueues.shared.pages.next.perform { self.text } },
+      contentType: PrometheusRegistry.contentType
     )
     return observation
   }
 
   /// Reads the gauges from `application` from now on, until it is deallocated.
   func sample(_ application: ServerApplication) {
-    let setUsage = application.storage.abilities.usage.map { usageSetter($0, application.indexer) }
+    let setUsage = application.storage.counted.map { usageSetter($0, application.indexer) }
     let (held, doubted) = (metrics.gauge(.heldExpirations), metrics.gauge(.deletionsHeld))
     let (repairs, uncompared) = (metrics.gauge(.remainingRepairs), metrics.gauge(.uncomparedShare))
     let connections = metrics.gauge(.openConnections)
     let audit = metrics.gauge(.queueDepth, [("queue", "audit")])
     let depths = Dictionary(
-      uniqueKeysWithValues: application.storage.abilities.waiting().keys.map { queue in
+      uniqueKeysWithValues: (application.storage.counted?.waiting ?? [:]).keys.map { queue in
         (queue, metrics.gauge(.queueDepth, [("queue", queue)]))
       })
     sample.withLock { sample in
@@ -69,20 +77,20 @@ final class MetricsExporter: Sendable {
         doubted.set(application.maintenance.clockDoubt == nil ? 0 : 1)
         connections.set(application.server.openConnections)
         audit.set(application.observation.audit?.waitingEvents ?? 0)
-        for (queue, count) in application.storage.abilities.waiting() { depths[queue]?.set(count) }
+        for (queue, count) in application.storage.counted?.waiting ?? [:] { depths[queue]?.set(count) }
       }
     }
   }
 
   /// Sets the gauges of a store that counts its bundles.
   private func usageSetter(
-    _ usage: @escaping @Sendable () -> StoreUsage, _ indexer: CatalogIndexer
+    _ store: any CountedStore, _ indexer: CatalogIndexer
   ) -> @Sendable () -> Void {
     let (bytes, bundles) = (metrics.gauge(.storeBytes), metrics.gauge(.storeBundles))
     let lost = metrics.gauge(.lostBundles)
     let lag = metrics.gauge(.catalogLag)
     return { [weak indexer] in
-      let usage = usage()
+      let usage = store.usage
       bytes.set(usage.bytes)
       bundles.set(usage.bundles)
       lost.set(usage.lost)

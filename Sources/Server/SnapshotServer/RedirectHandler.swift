@@ -1,5 +1,4 @@
 import AccessControl
-import Dispatch
 import HTTPEngine
 import HTTPTypes
 import SystemIO
@@ -15,12 +14,6 @@ struct RedirectHandler: HTTPHandler {
   let port: UInt16
   /// The folder that contains `.well-known`; `nil` for none.
   let acmeFolder: String?
-  private let queue = DispatchQueue(label: "acme-challenges")
-
-  init(port: UInt16, acmeFolder: String?) {
-    self.port = port
-    self.acmeFolder = acmeFolder
-  }
 
   func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
     if let acmeFolder, request.path.hasPrefix(Self.challenges) {
@@ -54,9 +47,7 @@ struct RedirectHandler: HTTPHandler {
     }
     // The alphabet of tokens (RFC 8555 §8.3) contains no character that leads to another folder.
     guard !token.isEmpty, token.utf8.allSatisfy(Self.isTokenByte) else { throw HTTPProblem.noSuchPath() }
-    let bytes = await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: Self.read(folder + Self.challenges + token)) }
-    }
+    let bytes = await ServerQueues.shared.readers.next.perform { Self.read(folder + Self.challenges + token) }
     guard let bytes else { throw HTTPProblem.noSuchPath() }
     return HTTPServerResponse(
       status: .ok, headerFields: [.contentType: "application/octet-stream"], body: .bytes(bytes))

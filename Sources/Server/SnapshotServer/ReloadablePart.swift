@@ -50,12 +50,12 @@ extension ServerApplication {
       ReloadablePart { uploads.change($0.uploadOffer) },
       ReloadablePart { settings in
         let retention = settings.retention
-        guard let setQuota = storage.abilities.setQuota else {
+        guard let counted = storage.counted else {
           guard retention.quotaBytes == nil else { throw ServerError.quotaUnsupported }
           return { await maintenance.change(retention) }
         }
         return {
-          setQuota(retention.quotaBytes)
+          counted.quota = retention.quotaBytes
           await maintenance.change(retention)
         }
       },

@@ -38,14 +38,14 @@ extension ServerApplication {
       // Servers that share their snapshots have copied their tokens by now.
       if settings.shared.isEnabled { try requireToken(settings) }
       let certificates = try openCertificates(source, logger: logger)
-      let access = try await openAccess(settings, storage.abilities, logger: logger)
+      let access = try await openAccess(settings, storage.shared, logger: logger)
       var observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
-      observation.forwarder = try openForwarder(settings, storage.abilities.audit, logger: logger)
+      observation.forwarder = try openForwarder(settings, storage.shared?.audit, logger: logger)
       let application = ServerApplication(
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
         certificates: certificates, now: storage.now, logger: logger)
       exporter.sample(application)
-      let isEmpty = storage.store.remainingRepairs == 0 && storage.abilities.usage?().bundles == 0
+      let isEmpty = storage.store.remainingRepairs == 0 && storage.counted?.usage.bundles == 0
       await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)
       return application
     } catch {
@@ -69,10 +69,10 @@ extension ServerApplication {
 
   /// Reads the tokens. Logs a warning if no token is required, or if tokens are sent in clear text.
   private static func openAccess(
-    _ settings: ServerSettings, _ abilities: StoreAbilities, logger: Logger
+    _ settings: ServerSettings, _ shared: SharedServices?, logger: Logger
   ) async throws(ServerError) -> AccessPolicy {
     var configuration = settings.access
-    (configuration.sharedSessions, configuration.sharedQuotas) = (abilities.sessions, abilities.quotas)
+    (configuration.sharedSessions, configuration.sharedQuotas) = (shared?.sessions, shared?.quotas)
     do throws(TokenStoreError) {
       let access = try AccessPolicy(configuration, logger: logger)
       if try await access.isOpen() {

@@ -71,11 +71,11 @@ package final class ServerApplication: Sendable {
     self.settings = settings
     self.certificates = certificates
     indexer = CatalogIndexer(
-      store: storage.store, catalog: storage.catalog, promptCatalog: storage.abilities.promptCatalog,
-      journal: storage.abilities.journal, logger: logger)
+      store: storage.store, catalog: storage.catalog, promptCatalog: storage.shared?.promptCatalog,
+      journal: storage.journal, logger: logger)
     service = SnapshotService(
       store: storage.store, catalog: storage.catalog, indexer: indexer,
-      bundleURL: storage.abilities.bundleURL)
+      links: storage.links)
     let clock = DeletionClock(of: storage, now: now, elapsed: elapsed, logger: logger)
     uploads = UploadService(service, store: storage.store, access: access, clock: clock, logger: logger)
     maintenance = Maintenance(
@@ -117,7 +117,7 @@ package final class ServerApplication: Sendable {
     work.withLock { work in
       work.endless = [Task { await access.watch() }, Task { await indexer.run() }]
       if let certificates { work.endless.append(Task { await certificates.run() }) }
-      if let watch = storage.abilities.watch { work.endless.append(Task { await watch() }) }
+      if let shared = storage.shared { work.endless.append(Task { await shared.watch() }) }
       if let forwarder = observation.forwarder { work.endless.append(Task { await forwarder.run() }) }
       work.verifications = Task {
         for await record in storage.verifications {

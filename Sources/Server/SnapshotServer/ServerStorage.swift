@@ -4,9 +4,11 @@ package import Logging
 package import S3Client
 package import S3Store
 import SQLiteCatalog
-import SnapshotFormat
+import SnapshotAPI
+package import SnapshotFormat
 package import SnapshotStore
 import SnapshotViewer
+import SystemIO
 
 /// The stores of a server: bundles, uploads, and their catalogue.
 ///
@@ -17,8 +19,22 @@ package struct ServerStorage: Sendable {
   package let store: any BundleStore & UploadStore
   /// The index over the records of the bundles. It can be rebuilt from them at any time.
   package let catalog: any Catalog
-  /// What this store can do besides.
-  private(set) var abilities: StoreAbilities
+  /// Counts the bundles; `nil` if the size of the store is not known without reading every record.
+  private(set) var counted: (any CountedStore)?
+  /// Makes the addresses from which clients read bundles; `nil` if the server sends them.
+  private(set) var links: (any BundleLinks)?
+  /// Deletes what nothing needs; `nil` if there never is anything.
+  private(set) var swept: (any SweptStore)?
+  /// Stores the progress of the regular verification; with `nil`, each pass starts with the first bundle.
+  private(set) var scrubProgress: (any ScrubProgressStore)?
+  /// Stores the mark of the clock by which is deleted; with `nil`, it is lost when the server ends.
+  private(set) var clockMarks: (any ClockMarkStore)?
+  /// Selects the server that maintains the store.
+  private(set) var maintenanceLock: any MaintenanceLock = SoleServer()
+  /// Finds the changes that the catalogue lacks because a server ended; `nil` if one server uses the store.
+  private(set) var journal: ChangeJournal?
+  /// What all servers that use the store have in common; `nil` if there is one.
+  var shared: SharedServices?
   /// The records whose checksums were verified after their uploads were answered. Ends with ``closeStores()``.
   let verifications: AsyncStream<SnapshotRecord>
   /// The disk space for copies of files that pages show.
@@ -26,58 +42,50 @@ package struct ServerStorage: Sendable {
   /// Whether the catalogue is known to contain the records of the store when the server starts.
   let isReconciled: @Sendable () async throws(CatalogError) -> Bool
   private let endVerifications: @Sendable () -> Void
-  private var endCatalog: @Sendable (Int64?) async -> Void
+  private let endStore: @Sendable () async -> Int64?
+  private let endCatalog: @Sendable (Int64?) async -> Void
   /// The time of day, by which records are dated and uploads expire.
   private(set) var now: @Sendable () -> Date = { Date() }
 
   /// A store and a catalogue that the caller has opened and closes.
   package init(_ store: any BundleStore & UploadStore, catalog: any Catalog) {
     self.init(
-      store, catalog, StoreAbilities(), AsyncStream.makeStream(),
+      store, catalog, AsyncStream.makeStream(),
       copies: CopySpace(folder: FileManager.default.temporaryDirectory.path))
   }
 
   private init(
-    _ store: any BundleStore & UploadStore, _ catalog: any Catalog, _ abilities: StoreAbilities,
+    _ store: any BundleStore & UploadStore, _ catalog: any Catalog,
     _ verified: (stream: AsyncStream<SnapshotRecord>, continuation: AsyncStream<SnapshotRecord>.Continuation),
     copies: CopySpace,
     isReconciled: @escaping @Sendable () async throws(CatalogError) -> Bool = { false },
+    endStore: @escaping @Sendable () async -> Int64? = { nil },
     endCatalog: @escaping @Sendable (Int64?) async -> Void = { _ in }
   ) {
     self.store = store
     self.catalog = catalog
-    self.abilities = abilities
     verifications = verified.stream
     self.copies = copies
     self.isReconciled = isReconciled
     endVerifications = { verified.continuation.finish() }
+    self.endStore = endStore
     self.endCatalog = endCatalog
-  }
-
-  /// Adds abilities, and what a server does when it has closed the stores and the catalogue.
-  func adding(
-    _ add: (inout StoreAbilities) -> Void, atEnd: @escaping @Sendable () -> Void
-  ) -> ServerStorage {
-    var storage = self
-    add(&storage.abilities)
-    storage.endCatalog = { [endCatalog] seal in
-      await endCatalog(seal)
-      atEnd()
-    }
-    return storage
   }
 
   /// Completes the waiting commits, and closes the stores. Afterwards only the catalogue may be used.
   /// - Returns: the seal of the stores, if they have one and were left in good order.
   func closeStores() async -> Int64? {
-    let seal = await abilities.close()
+    let seal = await endStore()
     endVerifications()
     return seal
   }
 
   /// Closes the catalogue, after the stores.
   /// - Parameter seal: the seal of the stores, if the catalogue contains all of their records.
-  func closeCatalog(seal: Int64?) async { await endCatalog(seal) }
+  func closeCatalog(seal: Int64?) async {
+    await endCatalog(seal)
+    shared?.close()
+  }
 
   /// Closes the stores and the catalogue.
   /// - Parameter isReconciled: whether the catalogue contains all records of the store. If it is `false`, the next
@@ -104,6 +112,7 @@ extension ServerStorage {
       path: settings.storage, validator: settings.validator, reserve: settings.reservedBytes,
       quota: settings.retention.quotaBytes, sharesFlushes: settings.sharesFlushes,
       onVerification: { verified.continuation.yield($0) })
+    configuration.queues = .shared
     configuration.onFlush = observer.onFlush
     let copies = CopySpace(folder: settings.storage, reserve: settings.reservedBytes)
     configuration.onShortage = { copies.reclaim() }
@@ -122,15 +131,19 @@ extension ServerStorage {
         SQLiteCatalog.Configuration(path: settings.storage + "/catalog.sqlite") { reason in
           logger.warning("\(reason)")
         }, storeIsEmpty: isEmpty)
-      return ServerStorage(
-        store, catalog, StoreAbilities(store, folder: settings.storage), verified, copies: copies,
+      var storage = ServerStorage(
+        store, catalog, verified, copies: copies,
         isReconciled: { () async throws(CatalogError) in
           if isEmpty, catalog.isNew { return true }
           // Both were closed together, and neither was changed since.
           guard let seal = store.seal, seal == catalog.seal else { return false }
           // A change that the catalogue missed without an error changes the number.
           return try await catalog.total(CatalogQuery()).count == store.usage.bundles
-        }, endCatalog: { await catalog.close(seal: $0) })
+        }, endStore: { await store.close() }, endCatalog: { await catalog.close(seal: $0) })
+      storage.counted = store
+      storage.scrubProgress = ScrubProgressFile(settings.storage + "/scrubbed")
+      storage.clockMarks = ClockMarkFile(in: settings.storage)
+      return storage
     } catch {
       await store.close()
       throw .catalog(error)
@@ -162,6 +175,7 @@ extension ServerStorage {
     let verified = AsyncStream<SnapshotRecord>.makeStream()
     let folder = settings.storage + "/objects"
     var configuration = S3BundleStore.Configuration(folder: folder, validator: settings.validator)
+    configuration.queues = .shared
     configuration.uploads = settings.uploadLimits
     // A server whose clock is wrong must not expire the uploads of the others.
     configuration.validator.now = { client.time }
@@ -176,13 +190,33 @@ extension ServerStorage {
     do throws(S3BundleStore.OpeningError) {
       let store = try await S3BundleStore.open(configuration, client: client, rows: rows, logger: logger)
       var storage = ServerStorage(
-        store, catalog, StoreAbilities(store, lock: lock, downloads: downloads), verified, copies: copies,
-        isReconciled: { true })
+        store, catalog, verified, copies: copies, isReconciled: { true },
+        endStore: {
+          await store.close()
+          return nil
+        })
+      if downloads == .redirect { storage.links = store }
+      storage.swept = store
+      storage.scrubProgress = store.scrubProgress
+      storage.clockMarks = store.clockMarks
+      storage.maintenanceLock = lock
+      storage.journal = store.journal
       storage.now = { client.time }
       return storage
     } catch {
       throw .objectStore(error)
     }
+  }
+}
+
+extension FileBundleStore: CountedStore {}
+
+extension S3BundleStore: SweptStore {}
+
+extension S3BundleStore: BundleLinks {
+  /// A URL for a client that follows the redirect soon.
+  package func url(of id: SnapshotID) async throws(StoreError) -> String {
+    try await url(of: id, lifetime: .seconds(60))
   }
 }
 

@@ -23,11 +23,15 @@ struct SharedServices: Sendable {
   private let access: SharedAccess
   /// For what a request waits for, and for what is repeated soon.
   private let prompt: PostgreSQLPool
-  private let sessions: SharedSessionRows
-  private let quotas: SharedQuotaRows
-  private let audit: SharedAuditRows
+  /// The sessions of the web pages on all servers.
+  let sessions: SharedSessionRows
+  /// The quotas of uploads on all servers.
+  let quotas: SharedQuotaRows
+  /// The audit lines of all servers.
+  let audit: SharedAuditRows
   private let catalog: PostgreSQLCatalog
-  private let promptCatalog: PostgreSQLCatalog
+  /// The catalogue for the changes of requests, which fail soon if the database does not answer.
+  let promptCatalog: PostgreSQLCatalog
   private let rows: PostgreSQLUploadRows
   private let logger: Logger
 
@@ -86,23 +90,23 @@ struct SharedServices: Sendable {
   /// Opens the object store. The connections to the database are closed with it.
   func openStorage(_ observer: StorageObserver) async throws(ServerError) -> ServerStorage {
     do throws(ServerError) {
-      let storage = try await ServerStorage.open(
+      var storage = try await ServerStorage.open(
         settings, in: client, rows: rows, catalog: catalog, notes: promptCatalog,
         settledRecords: promptCatalog, lock: PostgreSQLMaintenanceLock(pool.configuration),
         downloads: settings.shared.downloads, observer: observer, logger: logger)
-      return storage.adding(
-        { abilities in
-          abilities.watch = { await access.watch(logger: logger) }
-          (abilities.sessions, abilities.quotas, abilities.audit) = (sessions, quotas, audit)
-          abilities.promptCatalog = promptCatalog
-        }, atEnd: close)
+      storage.shared = self
+      return storage
     } catch {
       close()
       throw error
     }
   }
 
-  @Sendable private func close() {
+  /// Keeps this server's tokens the same as those of the others, until the task is cancelled.
+  func watch() async { await access.watch(logger: logger) }
+
+  /// Closes the connections to the database.
+  func close() {
     promptCatalog.close()
     catalog.close()
     rows.close()

@@ -17,7 +17,8 @@ final class InflatedCopy: Sendable {
   let contents: CopyFile
 
   private let state = Lock(State())
-  private let queue = DispatchQueue(label: "snapshot.inflated-copy", qos: .userInitiated)
+  /// Its own, because readers block their queues until it has written what they need.
+  private let queue = DispatchQueue(label: "copy", qos: .userInitiated)
 
   /// Starts to copy `entry` of `archive` to a file in `space`. The copying ends when the value is released.
   init(_ entry: ZipEntry, of archive: File, in space: CopySpace) throws(ViewerError) {

@@ -88,7 +88,6 @@ package final class ViewerCache: Sendable {
   package let space: CopySpace
   private let limits: Limits
   private let entries = Lock<[Key: Entry]>([:])
-  private let queue = DispatchQueue(label: "snapshot.viewer-cache", qos: .utility)
 
   /// Creates a cache whose copies are in `space`.
   package init(_ space: CopySpace, limits: Limits = Limits()) { (self.space, self.limits) = (space, limits) }
@@ -110,7 +109,9 @@ package final class ViewerCache: Sendable {
   package func file<Failure>(
     _ key: Key, make: () throws(Failure) -> ViewedFile
   ) throws(Failure) -> ViewedFile {
-    queue.asyncAfter(deadline: .now() + .seconds(limits.seconds + 1)) { [weak self] in self?.removeUnused() }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(limits.seconds + 1)) {
+      [weak self] in self?.removeUnused()
+    }
     let known = entries.withLock { entries in
       entries[key]?.usedAt = .now
       return entries[key]?.file

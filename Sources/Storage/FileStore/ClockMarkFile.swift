@@ -11,7 +11,7 @@ package struct ClockMarkFile: ClockMarkStore {
   private static let maximumLength = 1024
 
   private let path: String
-  private let queue = BackgroundQueue()
+  private let queue = ServerQueues.shared.maintenance
 
   /// Uses the file in the storage folder `folder`, which need not have it.
   package init(in folder: String) { path = "\(folder)/\(Self.name)" }

@@ -16,12 +16,8 @@ extension FileBundleStore {
     /// The most bytes that stored bundles and arriving uploads may have together: more are refused with
     /// ``StoreError/quotaExceeded(limit:)``. `nil` means no limit.
     package var quota: Int64?
-    /// How many long uploads are written and hashed at once, at least 1.
-    ///
-    /// Hashing keeps a processor busy. More writers than processors make no upload faster, and delay short work.
-    package var writers: Int
-    /// How many files are flushed at once, at least 1.
-    package var flushers: Int
+    /// The queues on which the store works.
+    package var queues = ServerQueues()
     /// Whether uploads that end at the same time share one flush of the whole volume instead of a flush of each file,
     /// if the file system supports that reliably. Switch it off if other programs write a lot to the same volume.
     package var sharesFlushes: Bool
@@ -41,16 +37,13 @@ extension FileBundleStore {
     /// Settings for the storage at `path`.
     package init(
       path: String, validator: UploadValidator = UploadValidator(), reserve: Int64 = 64 << 20,
-      quota: Int64? = nil, writers: Int = ProcessInfo.processInfo.activeProcessorCount,
-      flushers: Int = 16, sharesFlushes: Bool = true,
+      quota: Int64? = nil, sharesFlushes: Bool = true,
       onVerification: @escaping @Sendable (SnapshotRecord) async -> Void = { _ in }
     ) {
       self.path = path
       self.validator = validator
       self.reserve = reserve
       self.quota = quota
-      self.writers = writers
-      self.flushers = flushers
       self.sharesFlushes = sharesFlushes
       self.onVerification = onVerification
     }

@@ -41,7 +41,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   private let committer: Committer
   private let changes: BundleChanges
   private let scan: RecordScan
-  private let readers: QueueSet
+  private let queues: ServerQueues
   private let remover: DispatchQueue
   private let writeProbe: WriteProbe
   private let lock: Lock<StorageLock?>
@@ -61,8 +61,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   static func open(
     _ configuration: Configuration, logger: Logger, faults: FaultInjection
   ) async throws(OpeningError) -> FileBundleStore {
-    let queue = DispatchQueue(label: "file-store.opening")
-    return try await queue.perform { () throws(OpeningError) in
+    return try await configuration.queues.readers.next.perform { () throws(OpeningError) in
       let opened = try OpenedFolder(configuration, faults: faults)
       let layout = opened.layout
       do throws(SystemError) {
@@ -86,9 +85,10 @@ package final class FileBundleStore: BundleStore, UploadStore {
     guard configuration.sharesFlushes,
       let volume = try Volume.holding(StorageLayout(root: configuration.path).uploads)
     else {
-      return Flusher(count: configuration.flushers, onFlush: configuration.onFlush, flushAll: nil)
+      return Flusher(on: configuration.queues.flushers, onFlush: configuration.onFlush, flushAll: nil)
     }
-    return Flusher(count: configuration.flushers, onFlush: configuration.onFlush) { () throws(SystemError) in
+    return Flusher(on: configuration.queues.flushers, onFlush: configuration.onFlush) {
+      () throws(SystemError) in
       try volume.synchronize()
     }
   }
@@ -102,30 +102,30 @@ package final class FileBundleStore: BundleStore, UploadStore {
     lock = Lock(opened.lock)
     self.committer = committer
     formerStop = opened.stop
-    let writers = QueueSet("file-store.writer", count: configuration.writers)
+    let queues = configuration.queues
+    self.queues = queues
     let table = ResumableTable()
     let names = opened.uploads
-    let recovery = Recovery(opened.damagedParts, of: folder) { (requireOpen) throws(SystemError) in
+    let recovery = Recovery(opened.damagedParts, of: folder, on: queues) {
+      (requireOpen) throws(SystemError) in
       let sessions = try UploadRecovery(layout: folder.layout, logger: folder.logger, names: names)
         .run(requireOpen)
-      table.restore(sessions.map { Resumable($0, on: writers.next, in: folder) })
+      table.restore(sessions.map { Resumable($0, on: queues.writers.next, in: folder) })
     }
     self.recovery = recovery
-    readers = QueueSet("file-store.reader", count: 2)
-    remover = DispatchQueue(label: "file-store.remover")
-    writeProbe = WriteProbe(of: folder)
-    scan = RecordScan(folder, validate: validator.recheck)
-    changes = BundleChanges(folder, committer: committer, readers: readers, remover: remover)
+    remover = queues.background.next
+    writeProbe = WriteProbe(of: folder, on: queues.flushers.next)
+    scan = RecordScan(folder, on: queues, validate: validator.recheck)
+    changes = BundleChanges(folder, committer: committer, readers: queues.readers, remover: remover)
     verification = LateVerification(
-      folder, committer: committer, changes: changes, validate: validator.recheck,
+      folder, committer: committer, changes: changes, on: BackgroundQueue(), validate: validator.recheck,
       onVerification: configuration.onVerification)
     let publisher = Publisher(
       folder, committer: committer, changes: changes, verification: verification, validator: validator,
-      recovery: recovery)
+      recovery: recovery, checks: CheckQueue(on: queues.checkers))
     uploads = FileUploads(
-      table, in: folder, by: publisher, recovery: recovery, limits: configuration.uploads, writers: writers,
-      shortWriters: QueueSet("file-store.short-writer", count: configuration.writers), remover: remover,
-      now: validator.now)
+      table, in: folder, by: publisher, recovery: recovery, limits: configuration.uploads, queues: queues,
+      remover: remover, now: validator.now)
     verification.start()
     for id in opened.stop?.pending ?? [] { verification.add(id) }
     recovering.withLock { $0 = recover(opened) }
@@ -238,7 +238,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     let layout = folder.layout
     if let record = layout.recentRecord(id) { return record }
     try await recovery.require(id)
-    return try await readers.next.perform { () throws(StoreError) in try layout.record(id) }
+    return try await queues.readers.next.perform { () throws(StoreError) in try layout.record(id) }
   }
 
   /// Opens a bundle for reading.
@@ -246,7 +246,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     let layout = folder.layout
     if let bundle = layout.openRecent(id) { return bundle }
     try await recovery.require(id)
-    return try await readers.next.perform { [verification] () throws(StoreError) in
+    return try await queues.readers.next.perform { [verification] () throws(StoreError) in
       do throws(StoreError) {
         return try layout.open(id)
       } catch {
@@ -277,7 +277,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
       return bundle
     } catch {
       if case .damaged = error {
-        await readers.next.perform { [verification] in verification.setAsideLater(id) }
+        await queues.readers.next.perform { [verification] in verification.setAsideLater(id) }
       }
       throw error
     }

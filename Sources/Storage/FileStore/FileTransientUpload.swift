@@ -10,19 +10,16 @@ final class FileTransientUpload: TransientUpload {
   private let now: @Sendable () -> Date
   /// The flusher's epoch before the first byte was written.
   private let epoch: Int
-  private let isShort: Bool
   private let state: Lock<TransientUploadState>
 
-  /// - Parameter isShort: whether writing, hashing and checking the bytes takes a few milliseconds only.
   init(
-    _ state: TransientUploadState, _ bytes: ArrivingBytes, since epoch: Int, isShort: Bool,
-    by publisher: Publisher, now: @escaping @Sendable () -> Date
+    _ state: TransientUploadState, _ bytes: ArrivingBytes, since epoch: Int, by publisher: Publisher,
+    now: @escaping @Sendable () -> Date
   ) {
     self.bytes = bytes
     self.publisher = publisher
     self.now = now
     self.epoch = epoch
-    self.isShort = isShort
     self.state = Lock(state)
   }
 
@@ -52,10 +49,10 @@ final class FileTransientUpload: TransientUpload {
     try bytes.requireNoFailure()
     try state.withLock { state throws(StoreError) in try state.commit(at: now()) }
     do throws(StoreError) {
-      return try await publisher.publish(attachment, from: bytes.queue, isShort: isShort) {
-        () throws(StoreError) in
+      let whole = try await bytes.queue.perform { [bytes, epoch] () throws(StoreError) in
         try bytes.whole(since: epoch)
       }
+      return try await publisher.publish(whole, as: attachment, on: bytes.queue)
     } catch {
       await bytes.remove()
       throw error

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import SnapshotStore
 import SystemIO
@@ -33,63 +32,32 @@ final class Flusher: Sendable {
   private let onFlush: @Sendable (Duration) -> Void
   private let flushAll: (@Sendable () throws(SystemError) -> Void)?
   private let queues: QueueSet
-  private let expected: ExpectedCallers
-  private let batches: BatchQueue<Begin>
+  private let batches = BatchQueue<Begin>("flusher")
   private let failures = Lock(0)
 
   /// - Parameters:
-  ///   - count: how many files are flushed at once, if each is flushed separately.
-  ///   - patience: how long a round waits at most for the callers that were announced by ``expect()``.
+  ///   - queues: flush the files, if each is flushed separately.
   ///   - onFlush: called with the duration of each round of flushes.
   ///   - flushAll: flushes the volume that holds all files, and reports a failure to this object only; with `nil`, each
   ///     file is flushed separately.
   init(
-    count: Int, patience: DispatchTimeInterval = .milliseconds(5),
-    onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
+    on queues: QueueSet, onFlush: @escaping @Sendable (Duration) -> Void = { _ in },
     flushAll: (@Sendable () throws(SystemError) -> Void)?
   ) {
     self.onFlush = onFlush
-    queues = QueueSet("file-store.flusher", count: count)
+    self.queues = queues
     self.flushAll = flushAll
-    let expected = ExpectedCallers(patience: patience)
-    self.expected = expected
-    batches = BatchQueue("file-store.flusher", beforeBatch: expected.wait)
-  }
-
-  /// Announces a caller of ``flush(_:since:expected:)`` within the next milliseconds. Until then the next round waits
-  /// for it, within the patience.
-  func expect() -> Expectation { Expectation(expected) }
-
-  /// A caller that was announced.
-  final class Expectation: Sendable {
-    private let callers: ExpectedCallers
-    private let isOver = Lock(false)
-
-    fileprivate init(_ callers: ExpectedCallers) {
-      self.callers = callers
-      callers.add()
-    }
-
-    /// Ends the expectation, because the caller waits now or will not come. Further calls have no effect.
-    func end() {
-      if !isOver.exchange(true) { callers.remove() }
-    }
   }
 
   /// The number of shared flushes that have failed. Callers read it before they write their first byte, for
-  /// ``flush(_:since:expected:)``.
+  /// ``flush(_:since:)``.
   var epoch: Int { failures.value }
 
   /// Makes `targets` durable, together with those of all other waiting callers; returns when they would survive a power
   /// cut.
-  /// - Parameter expectation: the announcement of this call, which ends with it.
-  func flush(
-    _ targets: [Target], since epoch: Int, expected expectation: Expectation? = nil
-  ) async throws(SystemError) {
+  func flush(_ targets: [Target], since epoch: Int) async throws(SystemError) {
     let failure: SystemError? = await withCheckedContinuation { continuation in
-      let isAccepted = add { Flush(targets: targets, epoch: epoch) { continuation.resume(returning: $0) } }
-      expectation?.end()
-      if !isAccepted {
+      if !add({ Flush(targets: targets, epoch: epoch) { continuation.resume(returning: $0) } }) {
         continuation.resume(returning: SystemError(operation: "flush", code: POSIXErrorCode.EBADF.rawValue))
       }
     }

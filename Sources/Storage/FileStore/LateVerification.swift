@@ -28,7 +28,7 @@ final class LateVerification: Sendable {
   private let validate: UploadValidator.Validator
   private let onVerification: @Sendable (SnapshotRecord) async -> Void
   /// Reads the records of the bundles to check, and checks them. No client waits for it.
-  let queue = BackgroundQueue()
+  let queue: BackgroundQueue
   private let checks: CheckQueue
   /// Results that are held back, to be recorded together with those of further bundles.
   private let held = Lock<[Verdict]>([])
@@ -42,7 +42,7 @@ final class LateVerification: Sendable {
   ///   - validate: checks a bundle that is stored already.
   ///   - onVerification: called with each record whose checksums were verified.
   init(
-    _ folder: StorageFolder, committer: Committer, changes: BundleChanges,
+    _ folder: StorageFolder, committer: Committer, changes: BundleChanges, on queue: BackgroundQueue,
     validate: @escaping UploadValidator.Validator,
     onVerification: @escaping @Sendable (SnapshotRecord) async -> Void
   ) {
@@ -51,8 +51,8 @@ final class LateVerification: Sendable {
     self.changes = changes
     self.validate = validate
     self.onVerification = onVerification
-    let queue = queue
-    checks = CheckQueue([CheckQueue.Worker { queue.async($0) }])
+    self.queue = queue
+    checks = CheckQueue(on: queue)
     verdicts = AsyncStream.makeStream()
   }
 
@@ -136,7 +136,7 @@ final class LateVerification: Sendable {
       guard record.verified != .intact, try !folder.layout.isOutOfUse(id) else { return noteVerified(id) }
       unverified.withLock { _ = $0.ids.insert(id) }
       let zip = URL(filePath: folder.layout.path(.bundle, of: id))
-      let job = CheckJob(zip, size: record.size, .full, by: validate) { [weak self] result in
+      let job = CheckJob(zip, size: record.size, by: validate) { [weak self] result in
         self?.judge(record, result)
         self?.releaseVerdicts()
       }
@@ -147,7 +147,7 @@ final class LateVerification: Sendable {
   }
 
   /// Notes the result of a check, to be recorded.
-  private func judge(_ record: SnapshotRecord, _ result: Result<BundleSummary, BundleError>) {
+  private func judge(_ record: SnapshotRecord, _ result: Result<CheckJob.Outcome, BundleError>) {
     var record = record
     do throws(StoreError) {
       try committer.requireOpen()

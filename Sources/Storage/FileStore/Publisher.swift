@@ -14,11 +14,11 @@ final class Publisher: Sendable {
   private let validator: UploadValidator
   private let recovery: Recovery
   /// Checks bundles before their uploads are answered.
-  private let checks = CheckQueue()
+  private let checks: CheckQueue
 
   init(
     _ folder: StorageFolder, committer: Committer, changes: BundleChanges, verification: LateVerification,
-    validator: UploadValidator, recovery: Recovery
+    validator: UploadValidator, recovery: Recovery, checks: CheckQueue
   ) {
     self.folder = folder
     self.committer = committer
@@ -26,6 +26,7 @@ final class Publisher: Sendable {
     self.verification = verification
     self.validator = validator
     self.recovery = recovery
+    self.checks = checks
   }
 
   private var layout: StorageLayout { folder.layout }
@@ -37,30 +38,20 @@ final class Publisher: Sendable {
   /// Checks an upload, writes its record beside it, flushes both, and moves them to their final names. If it throws,
   /// the caller removes the staged files.
   /// - Parameters:
-  ///   - queue: the queue that writes the upload.
-  ///   - isShort: whether the upload will be ready to be flushed within a few milliseconds.
-  ///   - whole: makes the upload ready to be published. It may block: it begins on `queue`.
+  ///   - upload: the upload, to which no more is written.
+  ///   - attachment: the report, UUID and metadata under which the bundle is published.
+  ///   - queue: the queue that wrote the upload, which now writes its record.
   func publish(
-    _ attachment: Attachment, from queue: DispatchQueue, isShort: Bool = false,
-    _ whole: @Sendable () async throws(StoreError) -> WholeUpload
-  ) async throws(StoreError) -> Publication {
-    let expectation = isShort ? folder.flusher.expect() : nil
-    defer { expectation?.end() }
-    return try await queue.following { () async throws(StoreError) in
-      try await publish(try await whole(), as: attachment, expectation)
-    }
-  }
-
-  /// Blocks from time to time.
-  private func publish(
-    _ upload: WholeUpload, as attachment: Attachment, _ expectation: Flusher.Expectation?
+    _ upload: WholeUpload, as attachment: Attachment, on queue: DispatchQueue
   ) async throws(StoreError) -> Publication {
     if let id = attachment.id { try await recovery.require(id) }
-    var record = try await admit(upload, as: attachment)
+    var record = try await admit(upload, as: attachment, on: queue)
     while true {
       try await recovery.require(record.id)
-      let staged = try stage(record, of: upload, as: attachment)
-      try await folder.flush(staged.files, since: upload.epoch, .flushFiles, expected: expectation)
+      let staged = try await queue.perform { [record] () throws(StoreError) in
+        try self.stage(record, of: upload, as: attachment)
+      }
+      try await folder.flush(staged.files, since: upload.epoch, .flushFiles)
       if let session = staged.session { upload.resumable?.adopt(session) }
       // The record can have another UUID than before.
       try await recovery.require(staged.record.id)
@@ -76,7 +67,9 @@ final class Publisher: Sendable {
       } catch {
         // Another upload took the manifest's UUID after this one was staged.
         record = try attachment.renamed(staged.record, after: error)
-        folder.attempt("remove a staged record") { try Folder.removeIfPresent(upload.names.record) }
+        await queue.perform { [folder] in
+          folder.attempt("remove a staged record") { try Folder.removeIfPresent(upload.names.record) }
+        }
       }
     }
   }
@@ -86,28 +79,27 @@ final class Publisher: Sendable {
   /// Bytes uploaded again for a bundle that is out of use are always checked in full: they could be the ones found
   /// damaged.
   private func admit(
-    _ upload: WholeUpload, as attachment: Attachment
+    _ upload: WholeUpload, as attachment: Attachment, on queue: DispatchQueue
   ) async throws(StoreError) -> SnapshotRecord {
     try validator.requireDigest(upload.sha256, of: attachment)
-    let weight = validator.weight(of: URL(filePath: upload.names.bundle), size: upload.size)
-    var depth = validator.depth(for: attachment, weight: weight)
-    var summary = try await check(upload, depth, weight)
-    if depth == .structure, let id = attachment.id, try layout.isOutOfUse(id) {
-      depth = .full
-      summary = try await check(upload, depth, weight)
+    var (summary, depth) = try await check(upload) { [validator] weight in
+      validator.depth(for: attachment, weight: weight)
+    }
+    if depth == .structure, let id = attachment.id,
+      try await queue.perform({ [layout] () throws(StoreError) in try layout.isOutOfUse(id) })
+    {
+      (summary, depth) = try await check(upload) { _ in .full }
     }
     return try validator.record(
       of: summary, depth, size: upload.size, sha256: upload.sha256, as: attachment)
   }
 
-  /// - Parameter weight: the cost of a full check.
   private func check(
-    _ upload: WholeUpload, _ depth: SnapshotBundle.Depth, _ weight: Int64
-  ) async throws(StoreError) -> BundleSummary {
+    _ upload: WholeUpload, _ depth: @escaping @Sendable (_ weight: Int64) -> SnapshotBundle.Depth
+  ) async throws(StoreError) -> CheckJob.Outcome {
     do throws(BundleError) {
       return try await checks.check(
-        URL(filePath: upload.names.bundle), size: upload.size, depth, by: validator.validate,
-        weight: weight <= validator.wholeUpTo ? weight : nil)
+        URL(filePath: upload.names.bundle), size: upload.size, by: validator.validate, depth: depth)
     } catch {
       throw StoreError(error)
     }

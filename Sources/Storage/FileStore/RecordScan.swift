@@ -11,12 +11,14 @@ final class RecordScan: Sendable {
   private let logger: Logger
   private let validate: UploadValidator.Validator
   /// Reads one record at a time, so that readers of bundles find a free queue.
-  private let scanner = DispatchQueue(label: "file-store.scanner", qos: .utility)
+  private let scanner: DispatchQueue
   /// For retention and scrubbing, which no client waits for.
-  private let keeper = BackgroundQueue()
+  private let keeper: BackgroundQueue
 
   /// - Parameter validate: reads the identifiers from a bundle if its record lacks them.
-  init(_ folder: StorageFolder, validate: @escaping UploadValidator.Validator) {
+  init(_ folder: StorageFolder, on queues: ServerQueues, validate: @escaping UploadValidator.Validator) {
+    scanner = queues.background.next
+    keeper = queues.maintenance
     layout = folder.layout
     logger = folder.logger
     self.validate = validate

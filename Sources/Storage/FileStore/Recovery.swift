@@ -27,9 +27,9 @@ final class Recovery: Sendable {
   private let folder: StorageFolder
   private let restoreUploads: RestoreUploads
   /// Repairs the parts that an operation waits for.
-  private let queue = DispatchQueue(label: "file-store.recovery", qos: .userInitiated)
+  private let queue: DispatchQueue
   /// Repairs the other parts, which no client waits for.
-  private let background = BackgroundQueue()
+  private let background: BackgroundQueue
   private let state: Lock<State>
   private let isOver: Lock<Bool>
 
@@ -41,7 +41,12 @@ final class Recovery: Sendable {
   /// - Parameters:
   ///   - parts: the parts to repair.
   ///   - restoreUploads: repairs ``Part/uploads``.
-  init(_ parts: [Part], of folder: StorageFolder, restoreUploads: @escaping RestoreUploads) {
+  init(
+    _ parts: [Part], of folder: StorageFolder, on queues: ServerQueues,
+    restoreUploads: @escaping RestoreUploads
+  ) {
+    queue = queues.background.next
+    background = BackgroundQueue()
     self.folder = folder
     self.restoreUploads = restoreUploads
     state = Lock(State(pending: Dictionary(parts.map { ($0, []) }) { first, _ in first }))

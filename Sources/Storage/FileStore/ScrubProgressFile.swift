@@ -4,7 +4,7 @@ import SystemIO
 /// Stores the progress of a scrub in a file.
 package struct ScrubProgressFile: ScrubProgressStore {
   private let path: String
-  private let queue = BackgroundQueue()
+  private let queue = ServerQueues.shared.maintenance
 
   /// Uses the file at `path`, which need not exist.
   package init(_ path: String) { self.path = path }

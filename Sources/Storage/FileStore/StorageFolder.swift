@@ -50,16 +50,13 @@ final class StorageFolder: Sendable {
   }
 
   /// Returns when all of `targets` would survive a power cut.
-  /// - Parameters:
-  ///   - epoch: the flusher's epoch before the first byte that is not flushed yet.
-  ///   - expectation: the announcement of this call.
+  /// - Parameter epoch: the flusher's epoch before the first byte that is not flushed yet.
   func flush(
-    _ targets: [Flusher.Target], since epoch: Int, _ step: Step,
-    expected expectation: Flusher.Expectation? = nil
+    _ targets: [Flusher.Target], since epoch: Int, _ step: Step
   ) async throws(StoreError) {
     do throws(SystemError) {
       try faults.before(step)
-      try await flusher.flush(targets, since: epoch, expected: expectation)
+      try await flusher.flush(targets, since: epoch)
     } catch {
       throw StoreError(error)
     }

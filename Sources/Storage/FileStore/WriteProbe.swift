@@ -5,7 +5,7 @@ import SystemIO
 
 /// Tests whether a store can write by writing a file, on demand and at most once every few seconds.
 ///
-/// A disk that does not respond blocks only the probe's own thread: callers get ``StorageFault/notAnswering`` after a
+/// A disk that does not respond blocks only a thread that flushes: callers get ``StorageFault/notAnswering`` after a
 /// while.
 final class WriteProbe: Sendable {
   private struct State {
@@ -20,20 +20,22 @@ final class WriteProbe: Sendable {
   private let patience: Duration
   private let inspect: @Sendable () throws(SystemError) -> StorageFault?
   private let write: @Sendable () throws(StoreError) -> Void
-  private let queue = DispatchQueue(label: "file-store.write-probe")
-  private let timer = DispatchQueue(label: "file-store.write-probe-timer")
+  private let queue: DispatchQueue
   private let state = Lock(State())
 
   /// - Parameters:
   ///   - lifetime: how long a result is reused.
   ///   - patience: how long a caller waits for a result.
   ///   - inspect: returns what is wrong with the storage, so that nothing may be written.
+  ///   - queue: inspects and writes.
   ///   - write: writes something and removes it. Blocks.
   init(
+    on queue: DispatchQueue,
     lifetime: Duration = .seconds(2), patience: Duration = .seconds(3),
     inspect: @escaping @Sendable () throws(SystemError) -> StorageFault? = { nil },
     _ write: @escaping @Sendable () throws(StoreError) -> Void
   ) {
+    self.queue = queue
     self.lifetime = lifetime
     self.patience = patience
     self.inspect = inspect
@@ -48,7 +50,7 @@ final class WriteProbe: Sendable {
         state.count += 1
         state.waiting[state.count] = continuation
         let number = state.count
-        timer.asyncAfter(deadline: .now() + patience.seconds) { self.end(waitingOf: number) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + patience.seconds) { self.end(waitingOf: number) }
         if !state.isRunning {
           state.isRunning = true
           queue.async { self.run() }
@@ -110,9 +112,9 @@ extension WriteProbe {
 
   /// Creates a probe that looks for flaws of the storage folder, and writes a file in `uploads/`, flushes it and removes
   /// it.
-  convenience init(of folder: StorageFolder) {
+  convenience init(of folder: StorageFolder, on queue: DispatchQueue) {
     let watch = FlawWatch(folder.layout, logger: folder.logger)
-    self.init(inspect: { () throws(SystemError) in try watch.fault() }) { () throws(StoreError) in
+    self.init(on: queue, inspect: { () throws(SystemError) in try watch.fault() }) { () throws(StoreError) in
       do throws(SystemError) {
         guard try folder.faults.availableBytes(folder.layout.root) >= folder.reserve else {
           throw .full(folder.layout.root)

@@ -17,8 +17,8 @@ extension S3BundleStore {
     package var cacheBytes = 1 << 30
     /// The free space of the local folder that uploads may not use, in bytes.
     package var reserve: Int64 = 0
-    /// How many uploads are written at once.
-    package var writers = 4
+    /// The queues on which the store works.
+    package var queues = ServerQueues()
     /// The minimum size of a part of a resumable upload, in bytes. An object store demands at least
     /// ``/S3Client/S3Limits/minimumPartBytes``.
     package var partBytes = S3Limits.minimumPartBytes

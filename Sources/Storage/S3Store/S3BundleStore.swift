@@ -57,8 +57,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
     _ configuration: Configuration, client: S3Client, rows: any UploadRows, logger: Logger
   ) async throws(OpeningError) -> S3BundleStore {
     let folder = configuration.folder
-    let queue = DispatchQueue(label: "s3-store.opening")
-    let lock = try await queue.perform { () throws(OpeningError) in
+    let lock = try await configuration.queues.readers.next.perform { () throws(OpeningError) in
       do throws(SystemError) { return try prepare(folder) } catch { throw .system(error) }
     }
     guard let lock else { throw .inUse(path: folder) }
@@ -104,16 +103,17 @@ package final class S3BundleStore: BundleStore, UploadStore {
     }
     states = SnapshotStates(client: client, writer: writer, journal: journal)
     cache = BundleCache(
-      client: client, folder: configuration.folder, limit: configuration.cacheBytes,
+      client: client, folder: configuration.folder, on: configuration.queues.readers,
+      limit: configuration.cacheBytes,
       onRead: configuration.onRead)
     verification = LateVerification(
-      states, validate: configuration.validator.recheck, logger: logger,
+      states, on: configuration.queues.maintenance, validate: configuration.validator.recheck, logger: logger,
       onVerification: configuration.onVerification)
     publisher = S3Publisher(
       client: client, states: states, validator: configuration.validator, verification: verification,
-      logger: logger)
+      checks: CheckQueue(on: configuration.queues.checkers), logger: logger)
     staging = StagingFolder(
-      path: configuration.folder, reserve: configuration.reserve, writers: configuration.writers
+      path: configuration.folder, reserve: configuration.reserve, writers: configuration.queues.writers
     ) { [cache, onShortage = configuration.onShortage] in
       cache.removeAll()
       onShortage()

@@ -28,8 +28,8 @@ public final class SQLiteCatalog: Catalog {
 
   private let configuration: Configuration
   private let state = Lock(State())
-  private let writer = BatchQueue<PendingChange>("sqlite-catalog.writer")
-  private let preparer = DispatchQueue(label: "sqlite-catalog.preparer", qos: .userInitiated)
+  private let writer = BatchQueue<PendingChange>("catalog")
+  private let preparer = ServerQueues.shared.background.next
 
   /// Opens the database, or creates an empty one.
   /// - Parameters:

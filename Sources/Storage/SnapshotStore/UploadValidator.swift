@@ -67,17 +67,9 @@ public struct UploadValidator: Sendable {
   /// How much of a bundle is checked before its upload is answered.
   /// - Parameters:
   ///   - attachment: what the sender stated.
-  ///   - weight: the result of ``weight(of:size:)``.
+  ///   - weight: the cost of a full check, in inflated bytes: see ``/SnapshotFormat/BundleCheck/weight(of:depth:)``.
   public func depth(for attachment: Attachment, weight: Int64) -> SnapshotBundle.Depth {
     policy == .full || attachment.expected == nil || weight <= wholeUpTo ? .full : .structure
-  }
-
-  /// The cost of a full check of the zip at `zip`, in inflated bytes: exact enough if the bundle is small, otherwise at
-  /// least its size. Blocks while it reads the directory of a bundle that can be small.
-  public func weight(of zip: URL, size: Int64) -> Int64 {
-    // Inflated, a bundle is hardly ever smaller.
-    guard size <= wholeUpTo else { return size }
-    return BundleCheck.weight(of: zip, depth: .full) ?? size
   }
 
   /// Throws ``StoreError/digestMismatch(expected:actual:)`` if the sender stated another digest than `sha256`.

@@ -30,17 +30,6 @@ import Testing
     #expect(lock.value == 2)
   }
 
-  @Test func `a value that another thread uses is left alone`() {
-    let lock = Lock(1)
-    let outcome = lock.withLock { _ in
-      let outcome = Lock<Int?>(0)
-      DispatchQueue.global().sync { outcome.set(lock.withLockIfAvailable { $0 }) }
-      return outcome.value
-    }
-    #expect(outcome == nil)
-    #expect(lock.withLockIfAvailable { $0 } == 1)
-  }
-
   @Test func `values are replaced and counted`() {
     let lock = Lock(1)
     lock.set(2)

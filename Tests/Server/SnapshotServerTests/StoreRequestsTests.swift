@@ -107,7 +107,7 @@ import Testing
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
           #expect(try await one.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
-          try await one.application.storage.abilities.journal?.flush()
+          try await one.application.storage.journal?.flush()
           #expect(servers.notes.all.isEmpty)
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
         }

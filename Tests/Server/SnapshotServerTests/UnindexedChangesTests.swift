@@ -127,7 +127,7 @@ import Testing
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
       let bundle = try SampleBundle()
-      try await one.storage.abilities.journal?.prepare(NotedChange(SnapshotID(), of: bundle.id))
+      try await one.storage.journal?.prepare(NotedChange(SnapshotID(), of: bundle.id))
       #expect(servers.notes.all.count == 1)
       servers.wait()
       try await servers.takeOver(other)
@@ -409,7 +409,7 @@ import Testing
   @Test func `a mark remains while a change relies on it`() async throws {
     try await withServers { servers in
       let server = try await servers.start()
-      let journal = try #require(server.storage.abilities.journal)
+      let journal = try #require(server.storage.journal)
       servers.notes.isAvailable = false
       try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID()))
       #expect(servers.marks.count == 1)

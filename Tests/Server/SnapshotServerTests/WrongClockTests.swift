@@ -76,5 +76,5 @@ import Testing
 }
 
 extension ServerStorage {
-  fileprivate var usage: StoreUsage { abilities.usage?() ?? StoreUsage() }
+  fileprivate var usage: StoreUsage { counted?.usage ?? StoreUsage() }
 }

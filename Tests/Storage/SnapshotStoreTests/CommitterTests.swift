@@ -12,7 +12,7 @@ import Testing
     let flushes = Lock(0)
     let layout = StorageLayout(root: storage.path)
     try Folder.create(layout.bundles)
-    let flusher = Flusher(count: 1) { flushes.withLock { $0 += 1 } }
+    let flusher = Flusher(on: QueueSet("flusher", count: 1)) { flushes.withLock { $0 += 1 } }
     let committer = Committer(layout, faults: FaultInjection(), folders: [], flusher: flusher)
     let folder = layout.bundles + "/3f"
     let missing = layout.bundles + "/none"
@@ -45,7 +45,8 @@ import Testing
     let layout = StorageLayout(root: storage.path)
     try Folder.create(layout.bundles)
     let committer = Committer(
-      layout, faults: FaultInjection(), folders: [], flusher: Flusher(count: 1, flushAll: nil))
+      layout, faults: FaultInjection(), folders: [],
+      flusher: Flusher(on: QueueSet("flusher", count: 1), flushAll: nil))
     let (gone, kept) = (layout.bundles + "/3f", layout.bundles + "/40")
     let (taken, taking) = AsyncStream<String>.makeStream()
     let tasks = try await committer.perform(in: kept) { () throws(StoreError) in
@@ -76,7 +77,7 @@ import Testing
     let storage = try StorageFixture()
     let committer = Committer(
       StorageLayout(root: storage.path), faults: FaultInjection(), folders: [],
-      flusher: Flusher(count: 1, flushAll: nil))
+      flusher: Flusher(on: QueueSet("flusher", count: 1), flushAll: nil))
     await committer.close()
     let outcome = await failure {
       try await committer.perform(in: storage.path) { () throws(StoreError) in Committer.Change(outcome: ()) }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct FileBundleStoreTests {
   @Test func `files have their documented paths and are accessible to their owner only`() async throws {
     let storage = try StorageFixture()
-    let store = try await storage.open { $0.writers = 1 }
+    let store = try await storage.open { $0.queues = ServerQueues(writers: 1) }
     let sample = SampleBundle()
     try await store.upload(sample)
     let shard = "bundles/\(sample.id.description.prefix(2))"
@@ -138,7 +138,7 @@ import Testing
 
   @Test func `an upload that is never ended is removed when it is deallocated`() async throws {
     let storage = try StorageFixture()
-    let store = try await storage.open { $0.writers = 1 }
+    let store = try await storage.open { $0.queues = ServerQueues(writers: 1) }
     do {
       let upload = try await store.beginUpload()
       try await upload.append(.large)
@@ -153,7 +153,7 @@ import Testing
     async throws
   {
     let storage = try StorageFixture()
-    let store = try await storage.open { $0.writers = 1 }
+    let store = try await storage.open { $0.queues = ServerQueues(writers: 1) }
     let upload = try await store.beginUpload()
     try await upload.append(.large)
     await store.settle()
@@ -169,9 +169,9 @@ import Testing
 
   @Test func `a short upload is published while the writer of long ones is blocked`() async throws {
     let storage = try StorageFixture()
-    let store = try await storage.open { $0.writers = 1 }
+    let store = try await storage.open { $0.queues = ServerQueues(writers: 1) }
     let gate = DispatchSemaphore(value: 0)
-    store.uploads.writers.next.async { gate.wait() }
+    store.uploads.queues.writers.next.async { gate.wait() }
     let length = FileUploads.shortLength + 1
     let long = Task { await (try store.beginUpload(expecting: length)).discard() }
     for index in 0..<4 {
@@ -200,7 +200,7 @@ import Testing
 
   @Test func `a few bytes create no file until there are more, and are not lost`() async throws {
     let storage = try StorageFixture()
-    let store = try await storage.open { $0.writers = 1 }
+    let store = try await storage.open { $0.queues = ServerQueues(writers: 1) }
     let sample = SampleBundle(count: ArrivingBytes.gatheredSize)
     let upload = try await store.beginUpload()
     for byte in sample.bytes[..<100] { try await upload.append(IOBuffer([byte])) }
@@ -262,7 +262,7 @@ import Testing
 
 extension FileBundleStore {
   /// Returns when the writer has done all of its work.
-  fileprivate func settle() async { await uploads.writers.next.perform {} }
+  fileprivate func settle() async { await uploads.queues.writers.next.perform {} }
 }
 
 extension IOBuffer {

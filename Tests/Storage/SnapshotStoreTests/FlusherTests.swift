@@ -29,7 +29,7 @@ import Testing
 
   init() throws {
     folder = try TemporaryFolder()
-    flusher = Flusher(count: 2) { [disk] () throws(SystemError) in try disk.flush() }
+    flusher = Flusher(on: QueueSet("flusher", count: 2)) { [disk] () throws(SystemError) in try disk.flush() }
   }
 
   private func callers(_ count: Int) -> [[Flusher.Target]] {
@@ -48,14 +48,14 @@ import Testing
   }
 
   @Test func `without a volume every caller's files are flushed separately and fail separately`() {
-    let flusher = Flusher(count: 2, flushAll: nil)
+    let flusher = Flusher(on: QueueSet("flusher", count: 2), flushAll: nil)
     let failures = flusher.flush(callers(4) + [[.folder(folder.path + "/none")]])
     #expect(failures.map { $0 != nil } == [false, false, false, false, true])
   }
 
   @Test(arguments: 0..<3)
   func `a caller gets the failure of any of its files`(place: Int) {
-    let flusher = Flusher(count: 2, flushAll: nil)
+    let flusher = Flusher(on: QueueSet("flusher", count: 2), flushAll: nil)
     var targets = Array(repeating: Flusher.Target.folder(folder.path), count: 3)
     targets[place] = .folder(folder.path + "/none")
     let failures = flusher.flush([targets] + callers(1))
@@ -73,38 +73,13 @@ import Testing
     await #expect(throws: Never.self) { try await flusher.flush([], since: flusher.epoch) }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a round waits for callers that are expected`() async throws {
-    let flusher = Flusher(count: 1, patience: .never) { [disk] () throws(SystemError) in try disk.flush() }
-    let expected = (0..<2).map { _ in flusher.expect() }
-    let first = Task.immediate { try await flusher.flush([.folder(folder.path)], since: flusher.epoch) }
-    let second = Task.immediate {
-      try await flusher.flush([.folder(folder.path)], since: flusher.epoch, expected: expected[0])
-    }
-    let refused = flusher.expect()
-    let third = Task.immediate {
-      try await flusher.flush([.folder(folder.path)], since: flusher.epoch, expected: expected[1])
-    }
-    refused.end()
-    for task in [first, second, third] { try await task.value }
-    #expect(disk.count == 1)
-  }
-
-  @Test(.timeLimit(.minutes(5))) func `a round does not wait longer than its patience`() async throws {
-    let flusher = Flusher(count: 1, patience: .milliseconds(1), flushAll: nil)
-    let expectation = flusher.expect()
-    for _ in 0..<100 { try await flusher.flush([.folder(folder.path)], since: flusher.epoch) }
-    expectation.end()
-    expectation.end()
-    try await flusher.flush([.folder(folder.path)], since: flusher.epoch)
-  }
-
   /// Each flusher waits for work on threads that may be fewer than the flushers.
   @Test(.timeLimit(.minutes(5))) func `more flushers than threads complete`() async {
     let targets = Array(repeating: Flusher.Target.folder(folder.path), count: 4)
     let failures = await withTaskGroup(of: Bool.self) { group in
       for _ in 0..<600 {
         group.addTask {
-          let flusher = Flusher(count: 4, flushAll: nil)
+          let flusher = Flusher(on: QueueSet("flusher", count: 4), flushAll: nil)
           do throws(SystemError) {
             try await flusher.flush(targets, since: flusher.epoch)
             return false

@@ -48,8 +48,9 @@ import Testing
     let folder = try TemporaryFolder()
     let storage = StorageFolder(
       StorageLayout(root: folder.path), faults: FaultInjection(), logger: .quiet,
-      flusher: Flusher(count: 1, flushAll: nil), quotaTracker: QuotaTracker(StoreUsage(), quota: nil),
+      flusher: Flusher(on: QueueSet("flusher", count: 1), flushAll: nil),
+      quotaTracker: QuotaTracker(StoreUsage(), quota: nil),
       reserve: 0)
-    return Recovery([.uploads], of: storage, restoreUploads: restoreUploads)
+    return Recovery([.uploads], of: storage, on: ServerQueues(), restoreUploads: restoreUploads)
   }
 }

@@ -15,7 +15,8 @@ import Testing
       let layout = StorageLayout(root: folder.path)
       try Folder.create(layout.uploads)
       let storage = StorageFolder(
-        layout, faults: FaultInjection(), logger: .quiet, flusher: Flusher(count: 1, flushAll: nil),
+        layout, faults: FaultInjection(), logger: .quiet,
+        flusher: Flusher(on: QueueSet("flusher", count: 1), flushAll: nil),
         quotaTracker: QuotaTracker(StoreUsage(), quota: nil), reserve: 0)
       let staging = ArrivingBytes(
         layout.newStaged(), on: DispatchQueue(label: "test"), in: storage, isTransient: true)

@@ -22,7 +22,7 @@ import Testing
     (EROFS, StorageFault.readOnly), (EIO, .failing), (ENOSPC, .outOfSpace), (EDQUOT, .outOfSpace),
   ])
   func `each failure has its fault`(code: Int32, fault: StorageFault) async {
-    let probe = WriteProbe { () throws(StoreError) in
+    let probe = WriteProbe(on: DispatchQueue(label: "probe")) { () throws(StoreError) in
       throw StoreError(SystemError(operation: "open", path: "/secret", code: code))
     }
     #expect(await probe.fault() == fault)
@@ -51,12 +51,15 @@ import Testing
 
   @Test func `a result is reused for a while`() async {
     let writes = Lock(0)
-    let kept = WriteProbe(lifetime: .seconds(600)) { () throws(StoreError) in
+    let kept = WriteProbe(on: DispatchQueue(label: "probe"), lifetime: .seconds(600)) {
+      () throws(StoreError) in
       writes.add(1)
     }
     for _ in 0..<3 { #expect(await kept.fault() == nil) }
     #expect(writes.value == 1)
-    let fresh = WriteProbe(lifetime: .zero) { () throws(StoreError) in writes.add(1) }
+    let fresh = WriteProbe(on: DispatchQueue(label: "probe"), lifetime: .zero) { () throws(StoreError) in
+      writes.add(1)
+    }
     for _ in 0..<3 { #expect(await fresh.fault() == nil) }
     #expect(writes.value == 4)
   }
@@ -64,7 +67,8 @@ import Testing
   @Test func `a disk that does not respond is reported, and probed once`() async {
     let gate = DispatchSemaphore(value: 0)
     let writes = Lock(0)
-    let probe = WriteProbe(lifetime: .zero, patience: .milliseconds(10)) { () throws(StoreError) in
+    let probe = WriteProbe(on: DispatchQueue(label: "probe"), lifetime: .zero, patience: .milliseconds(10)) {
+      () throws(StoreError) in
       writes.add(1)
       gate.wait()
     }

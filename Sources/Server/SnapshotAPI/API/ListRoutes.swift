@@ -1,5 +1,4 @@
 package import AccessControl
-import Dispatch
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -10,7 +9,6 @@ import SystemIO
 
 /// The endpoints that list snapshots.
 struct ListRoutes: Sendable {
-  private static let encoder = DispatchQueue(label: "snapshot-server.encoder")
 
   private let service: SnapshotService
   private let limits: ServiceLimits
@@ -59,7 +57,7 @@ struct ListRoutes: Sendable {
     let page = try await service.page(list.query, list.page).filtered(call.caller.mayRead)
     let total = list.wantsTotal ? try await service.total(list.query) : nil
     // Encoding a thousand records takes milliseconds, which would block an event loop.
-    let body = try await Self.encoder.perform { () throws(any Error) in
+    let body = try await ServerQueues.shared.pages.next.perform { () throws(any Error) in
       try JSONBody(PageAnswer(page, total: total))
     }
     var fields: HTTPFields = [:]

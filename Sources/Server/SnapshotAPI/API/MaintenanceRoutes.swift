@@ -1,5 +1,4 @@
 import AccessControl
-import Dispatch
 import Foundation
 import HTTPEngine
 import HTTPSemantics
@@ -18,7 +17,6 @@ package struct MaintenanceRoutes: Sendable {
   private let scrubber: Scrubber
   /// The plans of recent calls. A plan is only made for its first page, because it reads every record.
   private let plans = ExpirationPlans()
-  private static let encoder = DispatchQueue(label: "snapshot-server.maintenance")
 
   /// Creates endpoints for `reaper` and `scrubber`. The scrubber must run only the passes that are requested here.
   package init(_ reaper: Reaper, _ scrubber: Scrubber) {
@@ -73,7 +71,7 @@ package struct MaintenanceRoutes: Sendable {
     let after = try query.value("cursor").map(Self.place)
     let plan = try await after == nil ? plans.keepShown(reaper.plan()) : plans.shown(else: reaper.plan)
     let due = plan.expirations
-    return try await Self.encoder.perform { () throws(any Error) in
+    return try await ServerQueues.shared.pages.next.perform { () throws(any Error) in
       let first = after.map { after in due.firstIndex { $0.comes(after: after) } ?? due.count } ?? 0
       let page = due[first...].prefix(limit)
       let next = page.endIndex < due.count ? page.last.map(Self.cursor(after:)) : nil
@@ -103,7 +101,7 @@ package struct MaintenanceRoutes: Sendable {
     }
     let outcome = try await reaper.expire(due, limit: limit)
     plans.keepDue(due.dropFirst(limit))
-    return try await Self.encoder.perform { () throws(any Error) in
+    return try await ServerQueues.shared.pages.next.perform { () throws(any Error) in
       try JSONBody(OutcomeAnswer(expirations: outcome.expired, remaining: outcome.remaining)).response(.ok)
     }
   }

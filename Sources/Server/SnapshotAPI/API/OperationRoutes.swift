@@ -1,5 +1,4 @@
 package import AccessControl
-import Dispatch
 import HTTPEngine
 import HTTPTypes
 package import Observability
@@ -128,7 +127,7 @@ private final class DescriptionDocument: Sendable {
   private let endpoints: [Endpoint]
   /// The encoded documents, for a store that is open and for one that needs tokens.
   private let made = Lock<[Bool: Representation]>([:])
-  private let queue = DispatchQueue(label: "snapshot-server.description")
+  private let queue = ServerQueues.shared.pages.next
 
   init(_ endpoints: [Endpoint]) { self.endpoints = endpoints }
 

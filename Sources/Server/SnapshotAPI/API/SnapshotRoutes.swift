@@ -95,7 +95,7 @@ package struct SnapshotRoutes: Sendable {
 
   /// Sends a bundle, or ranges of it. A bundle never changes, but can be deleted, so caches must revalidate.
   package func bundle(_ call: APIRequest) async throws -> HTTPServerResponse {
-    if let bundleURL = service.bundleURL { return try await redirect(call, bundleURL) }
+    if let links = service.links { return try await redirect(call, links) }
     let response = try response(to: call, try await service.contents(for: call))
     return call.request.method == .head ? response : try await response.withFirstPiece()
   }
@@ -112,10 +112,10 @@ package struct SnapshotRoutes: Sendable {
 
   /// Redirects to the place that sends the bundle. Conditions are checked here, and a `HEAD` is answered here.
   private func redirect(
-    _ call: APIRequest, _ bundleURL: SnapshotService.BundleURL
+    _ call: APIRequest, _ links: any BundleLinks
   ) async throws -> HTTPServerResponse {
     let record = try await service.readableRecord(for: call)
-    let url = try await bundleURL(record.id)
+    let url = try await links.url(of: record.id)
     call.concerns(record)
     let preconditions = Preconditions(call.request.headerFields)
     // The response to a HEAD has no bytes, nor has a failed condition.

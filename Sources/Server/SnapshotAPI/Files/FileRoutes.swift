@@ -164,8 +164,7 @@ package struct FileRoutes: Sendable {
     do throws(ZipError) { return try body() } catch { throw StoreError(reading: error) }
   }
 
-  /// Queues for reading and inflating, which would block an event loop.
-  private static let queues = QueueSet("snapshot-server.files", count: 2)
+  private static let queues = ServerQueues.shared.longReaders
 }
 
 private let looking: [ProblemKind] = [

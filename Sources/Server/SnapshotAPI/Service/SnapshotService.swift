@@ -2,6 +2,12 @@ import Observability
 package import SnapshotFormat
 package import SnapshotStore
 
+/// A store from which clients can read bundles themselves.
+package protocol BundleLinks: Sendable {
+  /// Returns a URL with which anybody can read a bundle for a short time. Throws the errors of ``BundleStore/open(_:)``.
+  func url(of id: SnapshotID) async throws(StoreError) -> String
+}
+
 /// The operations on snapshots: attach, fetch, list and delete. They are independent of HTTP.
 ///
 /// The store is authoritative, and the catalogue is its index. A bundle is published before it is added to the index,
@@ -12,19 +18,16 @@ package struct SnapshotService: Sendable {
   let catalog: any Catalog
   /// The indexer that keeps the catalogue consistent with the store; `nil` if it always is.
   let indexer: CatalogIndexer?
-  /// Returns the address of a bundle; `nil` if the service sends all bundles itself.
-  let bundleURL: BundleURL?
-
-  /// Returns a URL with which anybody can read a bundle for a short time. Throws the errors of ``BundleStore/open(_:)``.
-  package typealias BundleURL = @Sendable (SnapshotID) async throws(StoreError) -> String
+  /// Makes the addresses of bundles; `nil` if the service sends all bundles itself.
+  let links: (any BundleLinks)?
 
   /// Creates a service for the bundles in `store`, listed by `catalog`, which `indexer` maintains.
-  /// - Parameter bundleURL: returns the address to which downloads are redirected; `nil` sends them here.
+  /// - Parameter links: makes the addresses to which downloads are redirected; `nil` sends them here.
   package init(
     store: any BundleStore & UploadStore, catalog: any Catalog, indexer: CatalogIndexer? = nil,
-    bundleURL: BundleURL? = nil
+    links: (any BundleLinks)? = nil
   ) {
-    self.bundleURL = bundleURL
+    self.links = links
     self.store = store
     self.catalog = indexer?.reconciled ?? catalog
     self.indexer = indexer

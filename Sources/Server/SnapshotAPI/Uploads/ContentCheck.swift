@@ -1,5 +1,4 @@
 import Crypto
-import Dispatch
 import HTTPEngine
 import SnapshotStore
 import SystemIO
@@ -11,8 +10,6 @@ final class ContentCheck: Sendable {
     var sha256: SHA256?
   }
 
-  /// The queue for all requests. Few need it, and hashing must not block an event loop.
-  private static let queue = DispatchQueue(label: "snapshot-server.content-check")
   private let stated: StatedDigest
   private let digests: Lock<Digests>
 
@@ -42,7 +39,7 @@ final class ContentCheck: Sendable {
 
   /// Adds the next bytes to the digests.
   func update(_ piece: IOBuffer) async {
-    await Self.queue.perform { [self] in
+    await ServerQueues.shared.writers.next.perform { [self] in
       digests.withLock { digests in
         unsafe piece.withUnsafeBytes { bytes in
           unsafe digests.sha1?.update(bufferPointer: bytes)

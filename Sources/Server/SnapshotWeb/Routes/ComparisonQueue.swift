@@ -22,12 +22,9 @@ final class ComparisonQueue: Sendable {
   private let state: Lock<State>
 
   /// Creates a queue for `workers` comparisons at a time.
-  init(workers: Int = Processors.count) {
+  init(workers: Int = Processors.count, on queues: QueueSet = ServerQueues.shared.comparisons) {
     limit = workers * Self.waitingPerWorker
-    let queues = (0..<workers).map {
-      DispatchQueue(label: "snapshot-server.comparison.\($0)", qos: .userInitiated)
-    }
-    state = Lock(State(idle: queues))
+    state = Lock(State(idle: (0..<workers).map { _ in queues.next }))
   }
 
   /// The number of comparisons that wait.

@@ -1,5 +1,4 @@
 import AccessControl
-import Dispatch
 import HTTPEngine
 import HTTPTypes
 import SnapshotAPI
@@ -8,7 +7,7 @@ import SystemIO
 /// The pages of the documentation. They need no permission, like the OpenAPI document.
 struct DocumentPages: Sendable {
   /// Renders these pages, one after the other, so that the long ones don't delay others.
-  private static let queue = DispatchQueue(label: "snapshot-server.documents", qos: .userInitiated)
+  private static let queue = ServerQueues.shared.longReaders.next
 
   private let pages: PageMaker
   private let manual: @Sendable () -> Manual

@@ -8,7 +8,6 @@ import SystemIO
 
 /// Renders pages for visitors, and reads the forms that the pages send.
 struct PageMaker: Sendable {
-  private static let queue = DispatchQueue(label: "snapshot-server.pages", qos: .userInitiated)
   private static let renderer = Result { try PageRenderer() }
 
   private let access: AccessPolicy
@@ -32,7 +31,7 @@ struct PageMaker: Sendable {
     var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice)
     frame.formToken = visitor.map(access.formToken)
     let complete = frame
-    let html = try await (queue ?? Self.queue).perform { () throws(any Error) in
+    let html = try await (queue ?? ServerQueues.shared.pages.next).perform { () throws(any Error) in
       try body(Self.renderer.get(), complete)
     }
     var response = HTTPServerResponse.page(html, status: status)

@@ -12,7 +12,7 @@ import SystemIO
 
 /// The pages of a snapshot and its files, and the forms that change it.
 struct SnapshotPages: Sendable {
-  private static let readers = QueueSet("snapshot-server.page-readers", count: 2)
+  private static let readers = ServerQueues.shared.longReaders
 
   private let pages: PageMaker
   private let service: SnapshotService

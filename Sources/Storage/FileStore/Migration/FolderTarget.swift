@@ -9,7 +9,7 @@ package final class FolderTarget: MigrationTarget {
   package let contents: any MigratedSnapshots
   private let folder: BackupFolder
   private let lock: File
-  private let queue = DispatchQueue(label: "file-store.migration-target")
+  private let queue = ServerQueues.shared.background.next
   private let staged: Lock<StagedFiles>
 
   /// Creates and locks the folder, or continues an earlier migration from the same origin.

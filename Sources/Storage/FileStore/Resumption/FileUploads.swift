@@ -9,12 +9,10 @@ final class FileUploads: Sendable {
   /// The most bytes of a short upload: about a millisecond of writing and hashing.
   static let shortLength: Int64 = 1 << 20
 
-  /// Write and hash uploads. Each upload uses one of these queues.
-  let writers: QueueSet
-  /// Write and hash short uploads, so that these do not wait for long ones.
-  private let shortWriters: QueueSet
+  /// Each upload uses one of the queues that write uploads.
+  let queues: ServerQueues
   /// Copies the bytes of parts into a joined upload.
-  private let joiner = DispatchQueue(label: "file-store.joiner", qos: .utility)
+  private let joiner: DispatchQueue
   private let remover: DispatchQueue
   private let folder: StorageFolder
   private let publisher: Publisher
@@ -25,20 +23,18 @@ final class FileUploads: Sendable {
 
   /// - Parameters:
   ///   - table: the resumable uploads, complete once ``Recovery/Part/uploads`` is repaired.
-  ///   - writers: write and hash uploads.
   ///   - remover: removes files; no upload waits for it.
   init(
     _ table: ResumableTable, in folder: StorageFolder, by publisher: Publisher, recovery: Recovery,
-    limits: UploadLimits, writers: QueueSet, shortWriters: QueueSet, remover: DispatchQueue,
-    now: @escaping @Sendable () -> Date
+    limits: UploadLimits, queues: ServerQueues, remover: DispatchQueue, now: @escaping @Sendable () -> Date
   ) {
     self.folder = folder
     self.publisher = publisher
     self.limits = limits
     self.remover = remover
     self.now = now
-    self.writers = writers
-    self.shortWriters = shortWriters
+    self.queues = queues
+    joiner = queues.background.next
     self.table = table
     self.recovery = recovery
   }
@@ -52,7 +48,7 @@ final class FileUploads: Sendable {
     _ terms: UploadTerms, limit: Int64, expecting length: Int64?
   ) async throws(UploadError) -> FileTransientUpload {
     let isShort = length.map { $0 <= Self.shortLength } ?? false
-    let writer = (isShort ? shortWriters : writers).next
+    let writer = (isShort ? queues.shortWriters : queues.writers).next
     try await UploadError.storing { () async throws(StoreError) in
       try publisher.requireOpen()
       try await requireCounted()
@@ -65,7 +61,7 @@ final class FileUploads: Sendable {
     let state = try TransientUploadState(terms, limit: limit, limits: limits, at: now())
     let epoch = folder.flusher.epoch
     let bytes = ArrivingBytes(layout.newStaged(), on: writer, in: folder, isTransient: true)
-    return FileTransientUpload(state, bytes, since: epoch, isShort: isShort, by: publisher, now: now)
+    return FileTransientUpload(state, bytes, since: epoch, by: publisher, now: now)
   }
 
   // MARK: Several requests
@@ -111,7 +107,7 @@ final class FileUploads: Sendable {
     } else {
       session = try UploadSession(terms, limits: limits, at: now())
     }
-    let upload = Resumable(session, on: writers.next, in: folder)
+    let upload = Resumable(session, on: queues.writers.next, in: folder)
     for id in try table.add(upload, limits) {
       do {
         try await remove(id)
@@ -269,9 +265,8 @@ final class FileUploads: Sendable {
     let upload = try table[id]
     guard upload.session.isDue else { return upload.session }
     do throws(StoreError) {
-      let publication = try await publisher.publish(attachment, from: upload.bytes.queue) {
-        () async throws(StoreError) in try await whole(upload)
-      }
+      let publication = try await publisher.publish(
+        try await whole(upload), as: attachment, on: upload.bytes.queue)
       return await end(upload, as: UploadOutcome(publication))
     } catch {
       await upload.bytes.queue.perform { [folder] in

@@ -34,7 +34,7 @@ extension S3Client {
     let most = Int64(S3Limits.parts)
     let length = max(configuration.multipartBytes, (size + most - 1) / most)
     let ranges = stride(from: 0, to: size, by: Int64.Stride(length)).map { $0..<min($0 + length, size) }
-    let queue = DispatchQueue(label: "s3-client.parts")
+    let queue = ServerQueues.shared.writers.next
     let results = await withTaskGroup(of: Result<S3Part, S3Error>.self) { group in
       var results: [Result<S3Part, S3Error>] = []
       var isFailed = false

@@ -19,15 +19,15 @@ final class LateVerification: Sendable {
   ///   - validate: checks a bundle that is stored already.
   ///   - onVerification: called with each record whose checksums were verified.
   init(
-    _ states: SnapshotStates, validate: @escaping UploadValidator.Validator, logger: Logger,
+    _ states: SnapshotStates, on queue: BackgroundQueue, validate: @escaping UploadValidator.Validator,
+    logger: Logger,
     onVerification: @escaping @Sendable (SnapshotRecord) async -> Void
   ) {
     self.states = states
     self.validate = validate
     self.logger = logger
     self.onVerification = onVerification
-    let queue = BackgroundQueue()
-    checks = CheckQueue([CheckQueue.Worker { queue.async($0) }])
+    checks = CheckQueue(on: queue)
   }
 
   /// Checks a published bundle in the background, and removes its file then.
@@ -67,7 +67,7 @@ final class LateVerification: Sendable {
 
   private func check(_ upload: StagedUpload.Whole) async throws(StoreError) -> SnapshotRecord.Verification {
     do throws(BundleError) {
-      _ = try await checks.check(upload.file, size: upload.size, .full, by: validate)
+      _ = try await checks.check(upload.file, size: upload.size, by: validate)
       return .intact
     } catch {
       // The limit may have been lowered since the bundle was accepted, so this is not damage.

@@ -13,16 +13,17 @@ final class S3Publisher: Sendable {
   private let verification: LateVerification
   private let logger: Logger
   /// Checks bundles before their uploads are answered.
-  private let checks = CheckQueue()
+  private let checks: CheckQueue
 
   init(
     client: S3Client, states: SnapshotStates, validator: UploadValidator, verification: LateVerification,
-    logger: Logger
+    checks: CheckQueue, logger: Logger
   ) {
     self.client = client
     self.states = states
     self.validator = validator
     self.verification = verification
+    self.checks = checks
     self.logger = logger
   }
 
@@ -88,18 +89,19 @@ final class S3Publisher: Sendable {
     _ upload: StagedUpload.Whole, as attachment: Attachment
   ) async throws(StoreError) -> SnapshotRecord {
     try validator.requireDigest(upload.sha256, of: attachment)
-    let weight = validator.weight(of: upload.file, size: upload.size)
-    let depth = validator.depth(for: attachment, weight: weight)
-    let summary = try await check(upload, depth)
+    let (summary, depth) = try await check(upload) { [validator] weight in
+      validator.depth(for: attachment, weight: weight)
+    }
     return try validator.record(
       of: summary, depth, size: upload.size, sha256: upload.sha256, as: attachment)
   }
 
   private func check(
-    _ upload: StagedUpload.Whole, _ depth: SnapshotBundle.Depth
-  ) async throws(StoreError) -> BundleSummary {
+    _ upload: StagedUpload.Whole,
+    _ depth: @escaping @Sendable (_ weight: Int64) -> SnapshotBundle.Depth = { _ in .full }
+  ) async throws(StoreError) -> CheckJob.Outcome {
     do throws(BundleError) {
-      return try await checks.check(upload.file, size: upload.size, depth, by: validator.validate)
+      return try await checks.check(upload.file, size: upload.size, by: validator.validate, depth: depth)
     } catch {
       throw StoreError(error)
     }
@@ -113,7 +115,7 @@ final class S3Publisher: Sendable {
     try attachment.requireRepeat(of: existing, sha256: record.sha256)
     guard existing.verified == .damaged else { return .alreadyThere(existing) }
     // The bytes could be the ones that were found damaged.
-    if record.verified != .intact { _ = try await check(upload, .full) }
+    if record.verified != .intact { _ = try await check(upload) }
     return .alreadyThere(try await repair(existing.id, with: upload))
   }
 

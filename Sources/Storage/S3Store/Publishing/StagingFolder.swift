@@ -9,20 +9,18 @@ struct StagingFolder: Sendable {
   private let reserve: Int64
   private let onShortage: @Sendable () -> Void
   private let writers: QueueSet
-  private let count: Int
 
   /// - Parameters:
   ///   - reserve: the free space that uploads may not use, in bytes.
-  ///   - writers: how many uploads are written at once.
+  ///   - writers: write and hash uploads.
   ///   - onShortage: called when there is too little free space. If it frees space, the upload uses that.
   init(
-    path: String, reserve: Int64, writers count: Int, onShortage: @escaping @Sendable () -> Void
+    path: String, reserve: Int64, writers: QueueSet, onShortage: @escaping @Sendable () -> Void
   ) {
     self.path = path
     self.reserve = reserve
     self.onShortage = onShortage
-    self.count = count
-    writers = QueueSet("s3-store.writer", count: count)
+    self.writers = writers
   }
 
   /// A file for the bytes of an upload, which is created with the first of them.
@@ -43,7 +41,5 @@ struct StagingFolder: Sendable {
   }
 
   /// Returns when all files are removed whose removal has begun.
-  func settle() async {
-    for _ in 0..<count { await writers.next.perform {} }
-  }
+  func settle() async { await writers.settle() }
 }

@@ -22,18 +22,21 @@ final class BundleCache: Sendable {
   private let client: S3Client
   private let folder: String
   private let onRead: @Sendable (CacheRead) -> Void
-  private let queues = QueueSet("s3-store.reader", count: 2)
+  private let queues: QueueSet
   private let state: Lock<State>
 
   /// - Parameters:
   ///   - folder: the folder in which files are created.
+  ///   - queues: read the files.
   ///   - limit: the maximum size of the files that are kept, in bytes.
   ///   - onRead: called for every read.
   init(
-    client: S3Client, folder: String, limit: Int, onRead: @escaping @Sendable (CacheRead) -> Void
+    client: S3Client, folder: String, on queues: QueueSet, limit: Int,
+    onRead: @escaping @Sendable (CacheRead) -> Void
   ) {
     self.client = client
     self.onRead = onRead
+    self.queues = queues
     self.folder = folder
     state = Lock(State(files: LRUCache(limit: limit)))
   }

@@ -1,7 +1,7 @@
 import Dispatch
 package import Foundation
 package import SnapshotFormat
-import SystemIO
+package import SystemIO
 
 /// Checks bundles in slices on a few threads, the shortest check first. A large bundle does not delay small ones, and
 /// several large bundles are finished one after the other instead of all at the end.
@@ -36,66 +36,36 @@ package final class CheckQueue: Sendable {
   /// Creates a queue with `workers`.
   package init(_ workers: [Worker]) { self.workers = workers }
 
+  /// Creates a queue that checks on a low-priority thread, for checks that no client waits for.
+  package convenience init(on queue: BackgroundQueue) { self.init([Worker { queue.async($0) }]) }
+
   /// Creates the queue for checks that a client waits for: two workers for all checks, and one for short checks only. A
   /// slice can't be interrupted, and the check of the structure is a single slice, so long checks can keep the first
   /// two busy.
-  package convenience init() {
-    let any = (0..<2).map { Self.worker("any.\($0)", most: .max) }
-    self.init(any + [Self.worker("short", most: Self.shortWeight)])
-  }
-
-  private static func worker(_ name: String, most: Int64) -> Worker {
-    let queue = DispatchQueue(label: "store.checker.\(name)", qos: .userInitiated)
-    return Worker(most: most) { queue.async(execute: $0) }
+  package convenience init(on queues: QueueSet) {
+    self.init(
+      [.max, .max, Self.shortWeight].map { most in
+        let queue = queues.next
+        return Worker(most: most) { queue.async(execute: $0) }
+      })
   }
 
   /// The number of checks that wait for their next slice.
   package var waiting: Int { state.withLock { $0.waiting.count } }
 
   /// Enqueues a check.
-  package func add(_ job: CheckJob) { add(job, weight: job.expectedWeight, hasBegun: false, from: nil) }
+  package func add(_ job: CheckJob) { add(job, weight: job.size, hasBegun: false, from: nil) }
 
-  /// Checks the zip and returns its summary. A check that is known to be short takes the place of a worker that is
-  /// idle, and is done on the calling thread: waking another one would take longer.
-  /// - Parameter weight: the length of the check, if it is known and the calling thread may block: see
-  ///   ``SnapshotFormat/BundleCheck/weight(of:depth:)``.
+  /// Checks a zip.
+  /// - Parameter depth: returns how much is checked, given the length of a full check.
   package func check(
-    _ zip: URL, size: Int64, _ depth: SnapshotBundle.Depth, by validate: @escaping UploadValidator.Validator,
-    weight: Int64? = nil
-  ) async throws(BundleError) -> BundleSummary {
-    if let weight, let worker = replaceWorker(weight) {
-      defer { endReplacement(of: worker) }
-      var check = try validate(zip, depth)
-      while try check.advance() {}
-      return check.summary
-    }
-    let result: Result<BundleSummary, BundleError> = await withCheckedContinuation { continuation in
-      add(
-        CheckJob(zip, size: size, depth, by: validate, weight: weight) { continuation.resume(returning: $0) })
+    _ zip: URL, size: Int64, by validate: @escaping UploadValidator.Validator,
+    depth: @escaping @Sendable (_ weight: Int64) -> SnapshotBundle.Depth = { _ in .full }
+  ) async throws(BundleError) -> CheckJob.Outcome {
+    let result: Result<CheckJob.Outcome, BundleError> = await withCheckedContinuation { continuation in
+      add(CheckJob(zip, size: size, by: validate, depth: depth) { continuation.resume(returning: $0) })
     }
     return try result.get()
-  }
-
-  /// Marks an idle worker as busy, unless the check is long or others wait.
-  private func replaceWorker(_ weight: Int64) -> Int? {
-    guard weight <= Self.shortWeight else { return nil }
-    return state.withLock { state in
-      guard state.waiting.count == 0, let idle = idleWorker(weight, state) else { return nil }
-      state.busy.insert(idle)
-      return idle
-    }
-  }
-
-  private func endReplacement(of worker: Int) {
-    let isNeeded = state.withLock { state in
-      if state.waiting.count == 0 { state.busy.remove(worker) }
-      return state.waiting.count > 0
-    }
-    if isNeeded { workers[worker].run { self.work(worker) } }
-  }
-
-  private func idleWorker(_ weight: Int64, _ state: State) -> Int? {
-    workers.indices.first { !state.busy.contains($0) && weight <= workers[$0].most }
   }
 
   /// Drops the waiting checks. Their `finish` closures are never called.
@@ -107,7 +77,7 @@ package final class CheckQueue: Sendable {
       state.waiting.add(job, weight: weight, hasBegun: hasBegun)
       // This worker takes its next slice anyway. An idle worker is only needed for a job that is too long for it.
       if let worker, weight <= workers[worker].most { return nil }
-      let idle = idleWorker(weight, state)
+      let idle = workers.indices.first { !state.busy.contains($0) && weight <= workers[$0].most }
       if let idle { state.busy.insert(idle) }
       return idle
     }

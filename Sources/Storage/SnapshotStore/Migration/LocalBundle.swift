@@ -1,4 +1,3 @@
-import Dispatch
 package import SnapshotFormat
 package import SystemIO
 
@@ -22,7 +21,7 @@ package final class LocalBundle: Sendable {
 
   /// The size and the digest of the file. Reads all of it.
   package func measure() async throws(SystemError) -> (size: Int64, sha256: ContentDigest) {
-    try await DispatchQueue(label: "migration.digest").perform { [path] () throws(SystemError) in
+    try await ServerQueues.shared.readers.next.perform { [path] () throws(SystemError) in
       let file = try File(path)
       return (try file.size, try ContentDigest.of(contentsOf: file))
     }

@@ -27,7 +27,7 @@ public struct Reaper: Sendable {
   private let currentRules: @Sendable () -> RetentionRules
   private let store: any BundleStore
   private let catalog: any Catalog
-  private let queue = BackgroundQueue()
+  private let queue = ServerQueues.shared.maintenance
   private let clock: DeletionClock
   private let onExpiration: @Sendable (Expiration) -> Void
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void

@@ -43,7 +43,7 @@ public final class Scrubber: Sendable {
   private let catalog: any Catalog
   private let observer: (any ScrubObserver)?
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
-  private let queue = BackgroundQueue()
+  private let queue = ServerQueues.shared.maintenance
   private let state = Lock(ScrubReport())
   private let started = Lock<Task<Void, Never>?>(nil)
 

@@ -43,9 +43,9 @@ import Testing
     let (manifest, zip) = (SampleBundle.manifest(SnapshotID()), folder.file(name + ".zip"))
     let packed = try SnapshotBundle.pack(
       plainFolder: folder.file(name), application: manifest.application, device: manifest.device, to: zip)
-    return CheckJob(zip, size: packed.size, .full, by: UploadValidator().validate) { [ends] result in
+    return CheckJob(zip, size: packed.size, by: UploadValidator().validate) { [ends] result in
       switch result {
-      case .success(let summary): ends.add(summary.recordingCount == 1 ? name : "wrong")
+      case .success(let outcome): ends.add(outcome.summary.recordingCount == 1 ? name : "wrong")
       case .failure(let error): ends.add("\(error)")
       }
     }
@@ -79,31 +79,12 @@ import Testing
     let packed = try SnapshotBundle.pack(
       plainFolder: folder.file("text"), application: manifest.application, device: manifest.device, to: zip)
     queue.add(
-      CheckJob(zip, size: packed.size, .full, by: UploadValidator().validate) { [ends] _ in ends.add("text") }
+      CheckJob(zip, size: packed.size, by: UploadValidator().validate) { [ends] _ in ends.add("text") }
     )
     while steps.step() {}
     #expect(ends.all.isEmpty)
     while long.step() {}
     #expect(ends.all == ["text"])
-  }
-
-  @Test func `a short check replaces an idle worker, and waits for a busy one`() async throws {
-    let queue = CheckQueue([steps.worker])
-    let sample = SampleBundle()
-    try folder.write(Data(sample.bytes), to: "sample")
-    let check = { [folder] () async throws(BundleError) -> BundleSummary in
-      try await queue.check(folder.file("sample"), size: 100, .full, by: SampleBundle.validate, weight: 100)
-    }
-    #expect(try await check().manifest.id == sample.id)
-    #expect(!steps.step())
-    queue.add(try job("one", size: 1000))
-    let waiting = Task.immediate { try await check() }
-    #expect(queue.waiting == 2)
-    while steps.step() {}
-    #expect(try await waiting.value.manifest.id == sample.id)
-    #expect(ends.all == ["one"] && queue.waiting == 0)
-    #expect(try await check().manifest.id == sample.id)
-    #expect(!steps.step())
   }
 
   @Test func `waiting checks are dropped when the queue is closed`() throws {
@@ -115,7 +96,7 @@ import Testing
   }
 
   @Test func `a thousand checks on several threads all end`() async throws {
-    let queue = CheckQueue()
+    let queue = CheckQueue(on: QueueSet("checker", count: 3))
     let samples = (0..<100).map { SampleBundle($0 % 3 == 0 ? .damaged : .intact, filling: "\($0)") }
     for sample in samples { try folder.write(Data(sample.bytes), to: "\(sample.id)") }
     let intact = await withTaskGroup(of: Bool.self) { group in
@@ -123,9 +104,9 @@ import Testing
         let sample = samples[index % samples.count]
         group.addTask {
           do throws(BundleError) {
-            let summary = try await queue.check(
-              folder.file("\(sample.id)"), size: Int64(index) << 16, .full, by: SampleBundle.validate)
-            return summary.manifest.id == sample.id
+            let checked = try await queue.check(
+              folder.file("\(sample.id)"), size: Int64(index) << 16, by: SampleBundle.validate)
+            return checked.summary.manifest.id == sample.id
           } catch {
             return false
           }
