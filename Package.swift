@@ -164,12 +164,7 @@ let server = group(
           name: "URLSessionTransport",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ],
-      // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
-      resources: [
-        "API", "AccessControl", "BundleLimits", "Calls", "Command", "Deploying", "ManyServers",
-        "Observability",
-        "ResumableUploads", "Retention", "Settings", "SnapshotServer", "WebPages",
-      ].map { .embedInCode("SnapshotServer.docc/\($0).md") }),
+      resources: [.embedInCode("Manual.html")]),
   ])
 
 /// The command: it runs the server, maintains its storage, and is its client.

@@ -3,6 +3,7 @@ import Dispatch
 import HTTPEngine
 import HTTPTypes
 import SnapshotAPI
+import SystemIO
 
 /// The pages of the documentation. They need no permission, like the OpenAPI document.
 struct DocumentPages: Sendable {
@@ -10,14 +11,12 @@ struct DocumentPages: Sendable {
   private static let queue = DispatchQueue(label: "snapshot-server.documents", qos: .userInitiated)
 
   private let pages: PageMaker
-  private let manual: @Sendable () -> Manual
+  private let manual: Manual
   private let reference: @Sendable () -> APIReference
-  private let cache = DocumentCache()
+  /// The HTML of the reference, which takes a noticeable time to render, after its first request.
+  private let rendered = Lock<String?>(nil)
 
-  init(
-    _ pages: PageMaker, manual: @escaping @Sendable () -> Manual,
-    reference: @escaping @Sendable () -> APIReference
-  ) {
+  init(_ pages: PageMaker, manual: Manual, reference: @escaping @Sendable () -> APIReference) {
     self.pages = pages
     self.manual = manual
     self.reference = reference
@@ -27,28 +26,30 @@ struct DocumentPages: Sendable {
   var endpoints: [Endpoint] {
     [
       .page("listArticles", .get, PagePath.documentation.description, .open, audited: .never) { call in
-        try await show(call, PagePath.documentation.description) { manual().landingPage }
+        try await show(manual.landing, call)
       },
       .page("readDescription", .get, PagePath.reference.description, .open, audited: .never) { call in
-        try await show(call, PagePath.reference.description) { DocumentPage(reference(), manual()) }
+        try await pages.render(call.visitor, on: Self.queue) { renderer, frame in
+          let html = rendered.withLock { known in
+            let html = known ?? renderer.render(reference())
+            known = html
+            return html
+          }
+          return renderer.render(title: "API reference", html: html, in: frame)
+        }
       },
       .page(
         "readArticle", .get, PagePath.documentation.description + "/{article}", .open, audited: .never
       ) { call in
-        let name = try call.value(of: .article)
-        return try await show(call, PagePath.article(name).description) { manual().page(name) }
+        try await show(manual.article(call.value(of: .article)), call)
       },
     ]
   }
 
-  private func show(
-    _ call: PageCall, _ path: String, _ page: @escaping @Sendable () -> DocumentPage?
-  ) async throws -> HTTPServerResponse {
-    try await pages.render(call.visitor, on: Self.queue) { [cache] renderer, frame in
-      guard let document = cache.document(path, { page().map { renderer.render($0) } }) else {
-        throw HTTPProblem.noSuchPath()
-      }
-      return renderer.render(document, in: frame)
+  private func show(_ article: Manual.Article?, _ call: PageCall) async throws -> HTTPServerResponse {
+    guard let article else { throw HTTPProblem.noSuchPath() }
+    return try await pages.render(call.visitor, on: Self.queue) { renderer, frame in
+      renderer.render(title: article.title, html: article.html, in: frame)
     }
   }
 }
