@@ -53,7 +53,8 @@ let snapshots = group(
 let http = group(
   "Sources/HTTP",
   [
-    .target(name: "HTTPSemantics", dependencies: ["SystemIO", .httpTypes, .rawStructuredFields]),
+    .target(
+      name: "HTTPSemantics", dependencies: ["SystemIO", "JSONText", .httpTypes, .rawStructuredFields]),
     .target(
       name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
     .target(name: "HTTPTLS", dependencies: ["COpenSSL", "HTTPEngine", "SystemIO"]),
