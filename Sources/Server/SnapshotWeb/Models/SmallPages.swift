@@ -1,4 +1,5 @@
 package import Foundation
+package import Observability
 import SnapshotAPI
 package import SnapshotFormat
 
@@ -60,4 +61,21 @@ package struct SignInPage: Sendable, Hashable {
 package struct SignedOutPage: Sendable, Hashable {
   /// Creates a page.
   package init() {}
+}
+
+/// The page `/snapshots/{id}/history`: who attached, read and changed a snapshot, for administrators.
+package struct HistoryPage: Sendable {
+  /// The snapshot.
+  package var record: SnapshotRecord
+  /// The actions on it.
+  package var trail: AuditTrail
+  /// The names of the tokens in the actions, by their ids.
+  package var tokenNames: [String: String]
+
+  /// Creates a page.
+  package init(record: SnapshotRecord, trail: AuditTrail, tokenNames: [String: String] = [:]) {
+    self.record = record
+    self.trail = trail
+    self.tokenNames = tokenNames
+  }
 }

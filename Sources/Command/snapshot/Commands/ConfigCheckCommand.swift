@@ -72,3 +72,9 @@ struct ConfigCheckCommand: ParsableCommand {
     }
   }
 }
+
+struct ConfigCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config", abstract: "Works with the settings of the server.",
+    subcommands: [ConfigCheckCommand.self])
+}
