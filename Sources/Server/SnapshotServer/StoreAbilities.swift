@@ -6,7 +6,7 @@ import S3Store
 import SnapshotAPI
 import SnapshotStore
 
-/// What a store can do besides what every store does. The default values are those of a store that can do nothing else.
+/// The optional abilities of a store. By default, it has none.
 struct StoreAbilities: Sendable {
   /// The number and size of the stored bundles; `nil` if that is not known without reading every record.
   var usage: (@Sendable () -> StoreUsage)?

@@ -151,7 +151,7 @@ struct XMLPropertyList {
     return true
   }
 
-  /// Notes that a value follows, or throws if none is allowed.
+  /// Records that a value follows, or throws if none is allowed.
   private mutating func beginValue() throws(PropertyListError) {
     guard let level = levels.last else {
       guard !hasValue else { throw failure(.markup) }
