@@ -21,7 +21,7 @@ DESTDIR :=
 DOCUMENTED := $(shell sed -nE 's/^ *- ([A-Z][A-Za-z]+)$$/\1/p' .spi.yml)
 PARSERS := $(notdir $(wildcard Tests/Fuzzing/Seeds/*))
 
-.PHONY: help setup demo test cluster-test sanitize fuzz lint format docs serve release manual install package image bench catalog \
+.PHONY: help setup demo test cluster-test sanitize fuzz lint format docs articles serve release manual install package image bench catalog \
   scale clean
 
 help: ## Shows this list
@@ -108,6 +108,11 @@ docs: setup ## Renders the documentation in .build/documentation, with warnings 
 	  [ -f ".build/documentation/data$$link.json" ] || { \
 	    grep -rnoF --include='*.md' "]($$link" Sources; echo "There is no page $$link." >&2; exit 1; }; \
 	done
+
+articles: PACKAGES += python3-venv
+articles: setup ## Renders the articles that the server shows, after a change of their Markdown
+	@.ci/install-tools
+	@.build-tools/bin/python .ci/render-articles
 
 serve: release ## Runs the server on http://127.0.0.1:8080 with the folder Storage
 	@exec .build-release/release/snapshot serve

@@ -53,7 +53,8 @@ let snapshots = group(
 let http = group(
   "Sources/HTTP",
   [
-    .target(name: "HTTPSemantics", dependencies: ["SystemIO", .httpTypes, .rawStructuredFields]),
+    .target(
+      name: "HTTPSemantics", dependencies: ["SystemIO", "JSONText", .httpTypes, .rawStructuredFields]),
     .target(
       name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
     .target(name: "HTTPTLS", dependencies: ["COpenSSL", "HTTPEngine", "SystemIO"]),
@@ -158,12 +159,7 @@ let server = group(
           name: "URLSessionTransport",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ],
-      // The articles that the server shows at `/docs`. Each is named, so that the catalogue remains one for DocC.
-      resources: [
-        "API", "AccessControl", "BundleLimits", "Calls", "Command", "Deploying", "ManyServers",
-        "Observability",
-        "ResumableUploads", "Retention", "Settings", "SnapshotServer", "WebPages",
-      ].map { .embedInCode("SnapshotServer.docc/\($0).md") }),
+      resources: [.embedInCode("Manual.html")]),
   ])
 
 /// The command: it runs the server, maintains its storage, and is its client.

@@ -148,7 +148,7 @@ extension InMemoryCatalog.State {
   fileprivate func visit(
     _ query: CatalogQuery, olderThan cursor: Cursor?, _ visit: (SnapshotRecord) throws -> Bool
   ) rethrows {
-    guard !query.asksForNothing, let times = query.milliseconds else { return }
+    guard !query.matchesNothing, let times = query.milliseconds else { return }
     let conditions = query.conditions
     let lists = conditions.compactMap(\.onlyTerm).map { places[$0] ?? [] }
     let shortest = lists.min { $0.count < $1.count } ?? places[nil] ?? []

@@ -42,7 +42,7 @@ public final class ScriptedConnection {
               name: parts[0].lowercased(),
               value: parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : "")
           })
-        log.note(request)
+        log.record(request)
         return request
       }
       guard let more = try receive() else { throw ScriptedError("the head ended early") }

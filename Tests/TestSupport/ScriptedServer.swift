@@ -152,5 +152,5 @@ final class RequestLog: Sendable {
 
   var requests: [ScriptedRequest] { state.withLock { $0 } }
 
-  func note(_ request: ScriptedRequest) { state.withLock { $0.append(request) } }
+  func record(_ request: ScriptedRequest) { state.withLock { $0.append(request) } }
 }

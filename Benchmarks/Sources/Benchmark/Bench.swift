@@ -14,7 +14,7 @@ struct Bench {
   var effort: Options.Effort { options.effort }
 
   /// Writes a progress message to stderr.
-  func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+  func message(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
   mutating func perform(_ suite: Suite) {
     do {
@@ -40,7 +40,7 @@ struct Bench {
 
   mutating func fail(_ what: String, _ error: any Error) {
     report.failures.append("\(what): \(error)")
-    note("\(what): \(error)")
+    message("\(what): \(error)")
   }
 
   /// Returns the bundle `name` of about `size` bytes, and packs it at the first request.
@@ -88,7 +88,7 @@ struct Bench {
       let words = metrics.sorted { $0.key.rawValue < $1.key.rawValue }.map { metric, values in
         "\(metric.format(values.median)) \(metric.rawValue)"
       }
-      note("  \(what), \(server.contestant.name): \(words.joined(separator: ", "))")
+      message("  \(what), \(server.contestant.name): \(words.joined(separator: ", "))")
     }
     return samples
   }

@@ -17,7 +17,7 @@ struct Benchmark {
       var bench = Bench(options)
       let start = Clock.now
       for suite in Suite.allCases where options.only.isEmpty || options.only.contains(suite.rawValue) {
-        bench.note("\(suite.rawValue) …")
+        bench.message("\(suite.rawValue) …")
         bench.perform(suite)
       }
       print(Table(report: bench.report).text)

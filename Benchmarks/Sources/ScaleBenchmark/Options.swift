@@ -44,7 +44,7 @@ struct Options {
   }
 
   /// Writes a progress message to stderr.
-  func note(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+  func message(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
   private static func number(_ text: String) throws -> Int {
     guard let number = Int(text), number >= 0 else { throw Failure("‘\(text)’ is not a number\n\(usage)") }

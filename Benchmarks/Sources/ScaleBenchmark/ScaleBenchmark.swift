@@ -33,7 +33,7 @@ struct ScaleBenchmark {
     let maker = try StoreMaker(options.snapshot, storage: storage, work: options.work)
     var curves = Curves()
     for size in options.sizes {
-      options.note("\(size) bundles …")
+      options.message("\(size) bundles …")
       try requireSpace(for: size - maker.count, options)
       try maker.grow(to: size)
       try StoreMeasurement(options, maker, storage: storage).run(&curves)
@@ -62,7 +62,7 @@ struct ScaleBenchmark {
 
   private static func remove(_ options: Options) {
     do { try FileManager.default.removeItem(atPath: options.work) } catch {
-      options.note("cannot remove the folder: \(error)")
+      options.message("cannot remove the folder: \(error)")
     }
   }
 }

@@ -23,7 +23,7 @@ struct StoreMeasurement {
     // The bundles were added by hand, so the first start reads all of them.
     let first = try start()
     let seconds = try first.waitUntilReady()
-    options.note("  \(size) bundles found and indexed in \(Curves.text(seconds)) s")
+    options.message("  \(size) bundles found and indexed in \(Curves.text(seconds)) s")
     try first.waitUntilIdle()
     try first.stop()
     try measureStarts(&curves)

@@ -30,7 +30,7 @@ struct Year {
 
   /// Measures a server before and after, and returns a table.
   func measure() throws -> String {
-    options.note("a year …")
+    options.message("a year …")
     let before = try costs()
     let uploadBytes = try endUploads()
     let afterUploads = try costs()

@@ -21,21 +21,21 @@ extension SnapshotMode {
 
   private static func finish(_ recorder: Recorder, _ claim: FolderClaim) {
     guard claim.isHeld else { return }
-    recorder.noteEnd(isInGoodOrder: true)
+    recorder.recordEnd(isInGoodOrder: true)
     claim.release()
   }
 
-  /// Notes that the app is in the background, where the system may end it at any time: if it does, the run has ended in
+  /// Records that the app is in the background, where the system may end it at any time: if it does, the run has ended in
   /// good order. On systems with UIKit, this method is called automatically.
-  public func didEnterBackground() { noteEnd(isInGoodOrder: true) }
+  public func didEnterBackground() { recordEnd(isInGoodOrder: true) }
 
-  /// Notes that the app is in the foreground again: if the process ends now, the run has not ended in good order. On
+  /// Records that the app is in the foreground again: if the process ends now, the run has not ended in good order. On
   /// systems with UIKit, this method is called automatically.
-  public func willEnterForeground() { noteEnd(isInGoodOrder: false) }
+  public func willEnterForeground() { recordEnd(isInGoodOrder: false) }
 
-  private func noteEnd(isInGoodOrder: Bool) {
+  private func recordEnd(isInGoodOrder: Bool) {
     guard !isShut else { return }
-    recorder.queue.async { [recorder] in recorder.noteEnd(isInGoodOrder: isInGoodOrder) }
+    recorder.queue.async { [recorder] in recorder.recordEnd(isInGoodOrder: isInGoodOrder) }
   }
 }
 

@@ -83,9 +83,9 @@ public final class SnapshotMode: Sendable {
     worker = SnapshotWorker(storage, recorder, current, redactor, configuration)
     background = BackgroundObserver { [recorder, current] change in
       guard !current.read({ $0.isShut }) else { return }
-      let note = { @Sendable in recorder.noteEnd(isInGoodOrder: change != .toForeground) }
+      let record = { @Sendable in recorder.recordEnd(isInGoodOrder: change != .toForeground) }
       // After the notification of the end, the process may end.
-      if change == .end { recorder.queue.sync(note) } else { recorder.queue.async(note) }
+      if change == .end { recorder.queue.sync(record) } else { recorder.queue.async(record) }
     }
     if let word, core.forced == nil {
       configuration.onEvent(.init(.stateNotForced, "‘\(word.prefix(100))’ is not a state"))

@@ -16,7 +16,7 @@ struct PartialDownload: Sendable {
     var isComplete = false
   }
 
-  private struct Note: Codable {
+  private struct State: Codable {
     var source: String
     var entityTag: String
     var size: Int64?
@@ -26,7 +26,7 @@ struct PartialDownload: Sendable {
   /// The file that contains the received bytes.
   let url: URL
   private let file: URL
-  private let noteURL: URL
+  private let stateURL: URL
   private let source: String
   private let limits: ClientLimits
   private let digest: GrowingDigest
@@ -37,7 +37,7 @@ struct PartialDownload: Sendable {
     self.file = file
     self.limits = limits
     url = URL(filePath: file.path + ".partial")
-    noteURL = URL(filePath: file.path + ".partial.json")
+    stateURL = URL(filePath: file.path + ".partial.json")
     digest = GrowingDigest(of: url.path)
   }
 
@@ -45,13 +45,13 @@ struct PartialDownload: Sendable {
   /// source is unknown.
   func resumption() throws(SnapshotClientError) -> Resumption {
     try mapped {
-      guard let note = try readNote(), note.source == source, Folder.isRegularFile(url.path) else {
+      guard let state = try readState(), state.source == source, Folder.isRegularFile(url.path) else {
         return Resumption()
       }
       let size = try File(url.path, .read).size
-      guard size > 0, size <= note.size ?? .max else { return Resumption() }
+      guard size > 0, size <= state.size ?? .max else { return Resumption() }
       return Resumption(
-        offset: size, entityTag: note.entityTag, digest: note.sha256, isComplete: size == note.size)
+        offset: size, entityTag: state.entityTag, digest: state.sha256, isComplete: size == state.size)
     }
   }
 
@@ -64,14 +64,14 @@ struct PartialDownload: Sendable {
       guard let tag = head.headerFields[.eTag], EntityTag(tag)?.isWeak == false,
         tag.utf8.count <= limits.entityTagBytes
       else {
-        return try Folder.removeIfPresent(noteURL.path)
+        return try Folder.removeIfPresent(stateURL.path)
       }
-      let note = Note(
+      let state = State(
         source: source, entityTag: tag, size: head.headerFields[.contentLength].flatMap { Int64($0) },
         sha256: ContentDigest(statedIn: head.headerFields))
-      try SnapshotJSON.encode(note).write(to: noteURL, options: .atomic)
+      try SnapshotJSON.encode(state).write(to: stateURL, options: .atomic)
     } catch {
-      // The download continues, but can't be resumed later. An outdated note is detected by its entity tag.
+      // The download continues, but can't be resumed later. An outdated state is detected by its entity tag.
     }
   }
 
@@ -97,7 +97,7 @@ struct PartialDownload: Sendable {
       guard try whole.size == size else { throw SnapshotClientError(.file, "\(url.path) was changed") }
       try whole.synchronize()
       try Folder.replace(file.path, with: url.path)
-      try Folder.removeIfPresent(noteURL.path)
+      try Folder.removeIfPresent(stateURL.path)
       try Folder.synchronize(Folder.parent(of: file.path))
       return size
     }
@@ -107,18 +107,18 @@ struct PartialDownload: Sendable {
   func discard() throws(SnapshotClientError) {
     digest.restart()
     try mapped {
-      try Folder.removeIfPresent(noteURL.path)
+      try Folder.removeIfPresent(stateURL.path)
       try Folder.removeIfPresent(url.path)
     }
   }
 
-  private func readNote() throws -> Note? {
-    guard Folder.isRegularFile(noteURL.path) else { return nil }
-    let file = try File(noteURL.path, .read)
+  private func readState() throws -> State? {
+    guard Folder.isRegularFile(stateURL.path) else { return nil }
+    let file = try File(stateURL.path, .read)
     let size = try file.size
     guard size <= limits.resumptionBytes else { return nil }
     do {
-      return try SnapshotJSON.decode(Note.self, from: Data(file.read(upTo: Int(size), at: 0)))
+      return try SnapshotJSON.decode(State.self, from: Data(file.read(upTo: Int(size), at: 0)))
     } catch is DecodingError {
       return nil
     }

@@ -32,16 +32,6 @@ struct JSONTextBuffer: Sendable {
 
   mutating func append(_ more: [UInt8]) { append(more, more.indices) }
 
-  /// The value of a hexadecimal digit in a `\u` escape.
-  static func hexadecimal(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
-  }
-
   /// Appends the UTF-16 code unit of a `\u` escape. Two surrogates in a row form one character.
   mutating func append(unit: UInt32) {
     if let high = highSurrogate, (0xDC00..<0xE000).contains(unit) {

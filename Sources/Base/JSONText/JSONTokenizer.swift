@@ -301,7 +301,7 @@ package struct JSONTokenizer: Sendable {
       try readEscape(piece[position])
       return nil
     case .digits(let count, let value):
-      guard let digit = JSONTextBuffer.hexadecimal(piece[position]) else {
+      guard let digit = Hexadecimal.value(piece[position]) else {
         guard configuration.isLenient else { throw failure(.unexpected) }
         lexeme = .text
         return nil

@@ -15,8 +15,8 @@ public struct HTTPExchange: Sendable {
   public var duration: Duration
   /// Whether the whole response was sent. `false` if the client disconnected or the server aborted the exchange.
   public var isComplete: Bool
-  /// The value that the handler stored in ``HTTPServerRequest/note``.
-  public var note: (any AnyObject & Sendable)?
+  /// The value that the handler stored in ``HTTPServerRequest/userInfo``.
+  public var userInfo: (any AnyObject & Sendable)?
 
   /// The head, or `nil` if it could not be parsed.
   let head: ReceivedHead?

@@ -157,18 +157,18 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// A value that the handler attaches to the request, for the receiver of ``HTTPExchange/note``.
-  public var note: (any AnyObject & Sendable)? {
+  /// A value that the handler attaches to the request, for the receiver of ``HTTPExchange/userInfo``.
+  public var userInfo: (any AnyObject & Sendable)? {
     get {
       switch head {
-      case .received(let head, _): head.note.withLock { $0 }
-      case .given(let head): head.note.withLock { $0 }
+      case .received(let head, _): head.userInfo.withLock { $0 }
+      case .given(let head): head.userInfo.withLock { $0 }
       }
     }
     nonmutating set {
       switch head {
-      case .received(let head, _): head.note.withLock { $0 = newValue }
-      case .given(let head): head.note.withLock { $0 = newValue }
+      case .received(let head, _): head.userInfo.withLock { $0 = newValue }
+      case .given(let head): head.userInfo.withLock { $0 = newValue }
       }
     }
   }
@@ -186,7 +186,7 @@ private final class GivenHead: Sendable {
   let isSecure: Bool
   let clientCertificate: ClientCertificate?
   let onInterim: @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
-  let note = Lock<(any AnyObject & Sendable)?>(nil)
+  let userInfo = Lock<(any AnyObject & Sendable)?>(nil)
 
   init(
     method: HTTPRequest.Method, path: String, query: String?, authority: String, headerFields: HTTPFields,

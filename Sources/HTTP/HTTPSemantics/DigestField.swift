@@ -1,4 +1,5 @@
 public import HTTPTypes
+import JSONText
 import RawStructuredFieldValues
 
 /// The value of `Repr-Digest` or `Content-Digest` (RFC 9530). Reads SHA-256 and ignores other algorithms.
@@ -31,7 +32,7 @@ public struct DigestField: Sendable, Hashable {
 
   /// The field's value; empty if there is no digest.
   public var fieldValue: String {
-    sha256.map { "sha-256=:\(Base64.encode($0)):" } ?? ""
+    sha256.map { "sha-256=:\(String(decoding: Base64.encode($0), as: UTF8.self)):" } ?? ""
   }
 
   /// Whether the sender of `fields` accepts a SHA-256 in `Repr-Digest`. True unless `Want-Repr-Digest` gives it the

@@ -1,3 +1,5 @@
+import JSONText
+
 /// Percent-encoding of the parts of a URI (RFC 3986 §2.1).
 public enum PercentCoding {
   /// Why a text can't be decoded.
@@ -28,7 +30,9 @@ public enum PercentCoding {
     while let byte = rest.next() {
       var decoded = byte
       if byte == UInt8(ascii: "%") {
-        guard let high = rest.next().flatMap(value), let low = rest.next().flatMap(value) else {
+        guard let high = rest.next().flatMap(Hexadecimal.value),
+          let low = rest.next().flatMap(Hexadecimal.value)
+        else {
           throw .escape
         }
         decoded = high << 4 | low
@@ -64,15 +68,6 @@ public enum PercentCoding {
       UInt8(ascii: "~"):
       true
     default: false
-    }
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
     }
   }
 }

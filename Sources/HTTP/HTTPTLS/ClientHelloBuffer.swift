@@ -32,7 +32,7 @@ struct ClientHelloBuffer: Sendable {
 
   mutating func append(_ more: UnsafeRawBufferPointer) {
     bytes.append(contentsOf: more)
-    // No protocol can be told from fewer bytes than a record's head.
+    // Fewer bytes than a record's head do not show the protocol.
     while state == .incomplete, record + Self.headSize <= bytes.count, readRecord() {}
     if state == .incomplete, room <= 0 { state = .refused }
   }

@@ -4,7 +4,7 @@ import SystemIO
 
 /// A certificate that no authority has issued, for a local network: clients must pin its key.
 public enum SelfSignedCertificate {
-  /// How long a certificate is valid, in days. Apple's systems accept no longer time.
+  /// How long a certificate is valid, in days. Apple's systems accept no longer period.
   public static let days = 397
 
   /// The text of a certificate and of its key, both in PEM format.

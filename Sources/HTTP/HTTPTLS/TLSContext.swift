@@ -65,7 +65,7 @@ final class TLSContext: @unchecked Sendable {
     else { throw TLSError("OpenSSL does not support the ciphers: \(OpenSSLErrors.take().text).") }
   }
 
-  /// No renegotiation. An end without `close_notify` is an end: requests state their length, so that one that was cut
+  /// No renegotiation. An end without `close_notify` is accepted: requests state their length, so a truncated one
   /// is detected.
   private static let options =
     snapshot_ssl_no_renegotiation | snapshot_ssl_no_compression | snapshot_ssl_ignore_unexpected_end

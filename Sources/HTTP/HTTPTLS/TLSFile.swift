@@ -40,7 +40,7 @@ enum TLSFile {
   /// Reads the private key in `bytes`, the contents of `path`.
   static func key(in bytes: [UInt8], _ path: String) throws(TLSError) -> PrivateKey {
     OpenSSLErrors.clear()
-    // A key that is encrypted asks for a password.
+    // OpenSSL asks for the password of an encrypted key.
     let asks = Flag()
     let key = withMemory(bytes) { memory in
       PEM_read_bio_PrivateKey(

@@ -98,6 +98,6 @@ final class X509Certificate: @unchecked Sendable {
     return Date(timeIntervalSince1970: TimeInterval(days) * 86_400 + TimeInterval(seconds))
   }
 
-  /// Whether `other` has issued this certificate, as far as names and key identifiers say.
+  /// Whether `other` has issued this certificate, judged by names and key identifiers.
   func isIssued(by other: X509Certificate) -> Bool { X509_check_issued(other.pointer, pointer) == X509_V_OK }
 }

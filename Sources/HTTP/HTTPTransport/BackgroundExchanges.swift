@@ -12,7 +12,7 @@ package final class BackgroundExchanges: Sendable {
 
   private struct State {
     var exchanges: [String: Exchange] = [:]
-    /// Whether events have ended since somebody waited for that.
+    /// Whether all events were delivered since the last wait for their end.
     var haveEventsEnded = false
     var waiters: [AsyncStream<Never>.Continuation] = []
   }
@@ -27,7 +27,7 @@ package final class BackgroundExchanges: Sendable {
     state.withLock { state in state.exchanges[name].map { $0.outcome == nil } ?? false }
   }
 
-  /// Notes that the exchange `name` is under way, unless it is known.
+  /// Records that the exchange `name` is under way, unless it is known.
   package func add(_ name: String) {
     state.withLock { state in
       if state.exchanges[name] == nil { state.exchanges[name] = Exchange() }
@@ -39,7 +39,7 @@ package final class BackgroundExchanges: Sendable {
     state.withLock { $0.exchanges.removeValue(forKey: name) }?.waiter?.finish()
   }
 
-  /// Notes how many bytes were sent.
+  /// Records how many bytes were sent.
   package func sent(_ count: Int64, of name: String) {
     state.withLock { $0.exchanges[name]?.progress }?(count)
   }
@@ -81,7 +81,7 @@ package final class BackgroundExchanges: Sendable {
     return nil
   }
 
-  /// Notes that the system has delivered all events.
+  /// Records that the system has delivered all events.
   package func endEvents() {
     let waiters = state.withLock { state in
       defer { (state.waiters, state.haveEventsEnded) = ([], true) }

@@ -14,19 +14,19 @@ package struct ExchangeDeadline: Sendable {
     end = timeouts.total.map { now + .seconds($0) }
   }
 
-  /// Notes that bytes were moved in either direction, or that the connection was made.
+  /// Records that bytes were moved in either direction, or that the connection was made.
   package mutating func moved(at now: Instant = .now) {
     idle = now + .seconds(timeouts.idle)
   }
 
-  /// Notes that the head of the response has arrived.
+  /// Records that the head of the response has arrived.
   package mutating func bodyBegins(at now: Instant = .now) {
     moved(at: now)
     if timeouts.bodyBytesPerSecond > 0 { body = now + .seconds(timeouts.bodyWindow) }
   }
 
-  /// Notes that `count` bytes of the response's body have arrived. They buy as much time as they may take at the minimum
-  /// rate, but never more than one window: a fast start does not excuse a slow end.
+  /// Records that `count` bytes of the response's body have arrived. They extend the deadline
+  /// by the time that they take at the minimum rate, by one window at most: a fast start does not allow a slow end.
   package mutating func bodyMoved(_ count: Int, at now: Instant = .now) {
     moved(at: now)
     guard let former = body else { return }

@@ -72,7 +72,7 @@ package struct Caller: Sendable {
 
   /// Throws if the caller is limited to some snapshots. For calls that concern all snapshots.
   package func requireUnlimited() throws(HTTPProblem) {
-    guard limits.areNone else { throw HTTPProblem.limitedCaller }
+    guard limits.isUnlimited else { throw HTTPProblem.limitedCaller }
   }
 
   /// Whether the caller can attach snapshots to `report`.
@@ -100,7 +100,7 @@ package struct Caller: Sendable {
   /// known any more, so only callers without limits can, and those with a link to it.
   package var mayKnowDeleted: Bool {
     if case .link = credential { return true }
-    return (may(.read) || may(.delete)) && limits.areNone
+    return (may(.read) || may(.delete)) && limits.isUnlimited
   }
 }
 
@@ -118,7 +118,7 @@ package struct CallerLimits: Sendable, Hashable, Codable {
   }
 
   /// Whether there are no limits.
-  package var areNone: Bool { reportPrefixes == nil && applications == nil }
+  package var isUnlimited: Bool { reportPrefixes == nil && applications == nil }
 
   /// Whether `report` is within the limits.
   package func include(_ report: ReportID) -> Bool {

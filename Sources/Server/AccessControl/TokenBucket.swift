@@ -128,7 +128,7 @@ final class BucketTable<Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Sets what is available in a bucket after `use`, less what was taken since.
+  /// Sets the level of a bucket to `level`, which it had after `use`, minus the tokens that were taken since then.
   func set(_ level: Double, of use: Use, at now: Duration) {
     entries.withLock { entries in
       guard let entry = entries[use.key], entry.bucket.allowance == use.allowance else { return }

@@ -38,7 +38,7 @@ package final class RequestContext: Sendable {
 
 extension HTTPServerRequest {
   /// The known facts of the request.
-  package var context: RequestContext? { note as? RequestContext }
+  package var context: RequestContext? { userInfo as? RequestContext }
 
   /// Records the id of the request's token, even if it does not permit the call.
   package func record(token id: String) { context?.update { $0.token = id } }

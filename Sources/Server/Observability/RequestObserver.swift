@@ -19,7 +19,7 @@ package final class RequestObserver: Sendable {
 
   /// Counts and logs a finished request. Never blocks.
   package func observe(_ exchange: HTTPExchange) {
-    let context = exchange.note as? RequestContext
+    let context = exchange.userInfo as? RequestContext
     (context?.route ?? unrouted).count(exchange)
     guard logger.logLevel <= .info else { return }
     let facts = context?.facts

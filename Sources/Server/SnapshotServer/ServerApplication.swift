@@ -1,6 +1,7 @@
 package import AccessControl
 package import Foundation
 package import HTTPEngine
+import HTTPTypes
 package import Logging
 package import Observability
 package import SnapshotAPI
@@ -184,5 +185,21 @@ package final class ServerApplication: Sendable {
     await observation.audit?.close()
     // The forwarder logs a failure. The next start copies what remains.
     do { try await observation.forwarder?.forward() } catch {}
+  }
+}
+
+/// Adds `Strict-Transport-Security` (RFC 6797) to the responses of a handler that are sent through TLS.
+struct SecureResponses: HTTPHandler {
+  let handler: any HTTPHandler
+  /// How many seconds browsers use only HTTPS.
+  let seconds: Int64
+
+  func respond(to request: HTTPServerRequest) async throws -> HTTPServerResponse {
+    var response = try await handler.respond(to: request)
+    // On loopback the field would concern all programs of the machine.
+    if request.isSecure, !PageOrigin.isLoopback(request.authority.lowercased()) {
+      response.headerFields[.strictTransportSecurity] = "max-age=\(seconds)"
+    }
+    return response
   }
 }

@@ -1,7 +1,9 @@
 package import AccessControl
 package import HTTPEngine
 package import Logging
+package import SnapshotAPI
 package import SnapshotDiff
+package import SnapshotFormat
 package import SnapshotStore
 package import SystemIO
 
@@ -73,4 +75,34 @@ package struct ServerSettings: Sendable, Hashable {
 extension RateLimit {
   /// Much more than a team needs, and much less than a single client could send.
   package static let defaultOfServer = RateLimit("600000/min")
+}
+
+/// The settings for expiration and for the verification of stored bundles.
+package struct RetentionSettings: Sendable, Hashable {
+  /// The rules by which snapshots expire.
+  package var rules = RetentionRules()
+  /// How often the rules are applied.
+  package var interval = TimeSpan.hour
+  /// The most bytes that all bundles may have together; `nil` means no limit. Uploads that exceed it are refused.
+  package var quotaBytes: Int64?
+  /// How often every bundle is verified; `nil` verifies on request only.
+  package var scrubInterval: TimeSpan? = .month
+  /// The number of bytes read per second during the verification.
+  package var scrubBytesPerSecond: Int64 = 10 << 20
+
+  /// Creates the default settings.
+  package init() {}
+}
+
+/// The settings of resumable uploads.
+package struct UploadSettings: Sendable, Hashable {
+  /// The protocol options, and the web origins that may use them.
+  package var offer = ResumableUploads.Configuration()
+  /// Whether interim responses are sent; `nil` sends them unless there are trusted proxies.
+  package var interimAnswers: Bool?
+  /// The limits of uploads. The limit of their length follows from the most bytes of a bundle.
+  package var limits = UploadLimits()
+
+  /// Creates the default settings.
+  package init() {}
 }

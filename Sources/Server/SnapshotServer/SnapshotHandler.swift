@@ -7,7 +7,7 @@ package import Observability
 package import SnapshotAPI
 package import SnapshotDiff
 package import SnapshotViewer
-import SnapshotWeb
+package import SnapshotWeb
 
 /// Answers all requests to a snapshot server.
 ///
@@ -15,6 +15,9 @@ import SnapshotWeb
 /// that of its endpoint. An error becomes an ``HTTPProblem``, or a web page, that reveals nothing about the server's
 /// internals. Internal errors are logged with the request's id.
 package struct SnapshotHandler: HTTPHandler {
+  /// The articles that the pages show.
+  package static let manual = Manual(PackageResources.Manual_html)
+
   /// All endpoints of the API and all web pages.
   package let endpoints: [Endpoint]
   private let responder: Responder<HTTPServerRequest>
@@ -48,7 +51,7 @@ package struct SnapshotHandler: HTTPHandler {
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
       comparisonFilter: comparisonFilter, copies: copies,
-      manual: { ServerManual.manual },
+      manual: Self.manual,
       reference: { APIReference(api + operations.endpoints) }, logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
     let steps = EndpointSteps(web: web, access: access, observation: observation, logger: logger)

@@ -1,4 +1,5 @@
 public import Foundation
+import JSONText
 public import SystemIO
 
 #if canImport(CryptoKit)
@@ -167,23 +168,7 @@ public struct DigestComputation: Sendable {
   public var digest: ContentDigest { ContentDigest(hash.finalize()) }
 }
 
-/// Fast conversion of hexadecimal digits. Identifiers and digests are formatted and parsed in every request.
-enum Hexadecimal {
-  /// The lower-case digit for a value below 16.
-  static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-  }
-
-  /// The value of a digit in upper or lower case; `nil` for any other byte.
-  static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
-  }
-
+extension Hexadecimal {
   /// The value of eight digits in upper or lower case, and whether all bytes are digits. Processes them together,
   /// because a manifest contains millions.
   static func read(_ digits: ArraySlice<UInt8>) -> (value: UInt32, isValid: Bool) {

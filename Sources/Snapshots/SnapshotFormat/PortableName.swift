@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 import ZipArchive
 
 /// The name in a bundle of a file or folder of `attachments/` and `app-data/`.
@@ -133,11 +134,7 @@ extension PortableName {
 
   /// The value of a lower-case hexadecimal digit.
   private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    default: nil
-    }
+    (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) ? nil : Hexadecimal.value(byte)
   }
 }
 

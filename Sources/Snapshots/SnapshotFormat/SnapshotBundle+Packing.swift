@@ -192,7 +192,7 @@ struct Staging {
     try TemporaryPaths.create(path) { () throws(SystemError) in try Folder.create(path) }
   }
 
-  /// Notes that the file or folder has its final name.
+  /// Records that the file or folder has its final name.
   func forget() { TemporaryPaths.forget(path) }
 
   /// Removes the temporary file or folder after a failure. An error here is ignored, because the first failure is

@@ -1,4 +1,5 @@
 public import Foundation
+import JSONText
 
 /// The UUID that identifies a snapshot (RFC 9562).
 ///

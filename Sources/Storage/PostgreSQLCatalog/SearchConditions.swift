@@ -27,7 +27,7 @@ struct SearchConditions {
 
   /// Reads a query; `nil` if it can find nothing.
   init?(_ query: CatalogQuery) {
-    guard !query.asksForNothing else { return nil }
+    guard !query.matchesNothing else { return nil }
     (conditions, versions, scope) = (query.conditions, query.versions, query.scope)
     scopeTerms = scope.flatMap { ScopeTerms($0, limit: IndexLimits.alternatives) }
     if scope != nil, scopeTerms == nil { return nil }

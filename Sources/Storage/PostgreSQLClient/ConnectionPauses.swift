@@ -46,7 +46,7 @@ final class ConnectionPauses: Sendable {
   }
 
   /// States that the server did not answer in time. No connection is used that was opened before.
-  func noteSilence() {
+  func recordSilence() {
     state.withLock { state in
       state.lastSilence = .now
       // Several statements that waited at the same time are one failure.

@@ -46,7 +46,7 @@ package final class PostgreSQLPool: Sendable {
     return try await slot.queue.perform { [self] () throws(any Error) in
       let connection = try slot.connection(configuration, pauses)
       connection.callEnd = end
-      defer { if connection.isSilent { pauses.noteSilence() } }
+      defer { if connection.isSilent { pauses.recordSilence() } }
       return try body(connection)
     }
   }

@@ -143,17 +143,17 @@ struct IndexWriter {
       rebuild == nil ? Self.insertWherePlaceIsFree : Self.insertWhereNew,
       Self.row(record, terms, at: place) + [record.id] + (rebuild == nil ? [place] : []))
     guard db.changesCount > 0 else { return false }
-    try note(record, terms, at: place)
+    try addEntries(of: record, terms, at: place)
     return true
   }
 
   private mutating func add(_ record: PreparedRecord, _ terms: Terms, at place: Int64) throws {
     try cached(Self.insert, Self.row(record, terms, at: place))
-    try note(record, terms, at: place)
+    try addEntries(of: record, terms, at: place)
   }
 
   /// Writes the entries that belong to the row inserted last.
-  private mutating func note(_ record: PreparedRecord, _ terms: Terms, at place: Int64) throws {
+  private mutating func addEntries(of record: PreparedRecord, _ terms: Terms, at place: Int64) throws {
     let entry = Backlog.Entry(
       place: place, number: db.lastInsertedRowID, received: record.received, size: record.size)
     days.add(1, received: record.received, size: record.size)

@@ -20,7 +20,7 @@ struct Search {
 
   /// Plans a query; `nil` if it can find nothing.
   init?(_ query: CatalogQuery, olderThan cursor: SnapshotStore.Cursor?, _ db: Database) throws {
-    guard !query.asksForNothing, let times = query.milliseconds else { return nil }
+    guard !query.matchesNothing, let times = query.milliseconds else { return nil }
     let last = min(times.upperBound, cursor?.receivedAt ?? .max)
     guard last >= times.lowerBound else { return nil }
     places = Place.range(times.lowerBound...last)

@@ -90,7 +90,7 @@ public struct CatalogQuery: Sendable, Hashable {
   }
 
   /// Whether the text contains no word. Such a query finds nothing.
-  package var asksForNothing: Bool { text.map { SearchText($0).parts.isEmpty } ?? false }
+  package var matchesNothing: Bool { text.map { SearchText($0).parts.isEmpty } ?? false }
 
   /// The range of allowed times of receipt, in milliseconds since 1970; `nil` if it is empty.
   package var milliseconds: ClosedRange<Int64>? {

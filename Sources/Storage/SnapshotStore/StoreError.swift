@@ -27,7 +27,7 @@ public enum StoreError: Error, Sendable {
   case damaged
   /// The snapshot has the maximum number of comments.
   case tooManyComments(limit: Int)
-  /// The store does not answer, or refuses to. What was asked for was possibly done. The text is for the log only.
+  /// The store does not answer, or refuses to. The operation may have taken effect. The text is for the log only.
   case unavailable(String)
   /// The disk or the system failed. The text is for the log only.
   case system(SystemError)

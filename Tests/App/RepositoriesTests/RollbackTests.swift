@@ -37,7 +37,7 @@ private struct Item: Codable, Equatable, Sendable, Identifiable {
 
     var all: [String] { conflicts.withLock { $0 } }
     func clear() { conflicts.withLock { $0 = [] } }
-    func note(_ older: [Item], _ newer: [Item]) {
+    func record(_ older: [Item], _ newer: [Item]) {
       conflicts.withLock { $0.append("\(older.map(\.text)) \(newer.map(\.text))") }
     }
   }
@@ -78,7 +78,7 @@ private struct Item: Codable, Equatable, Sendable, Identifiable {
     case .single:
       let item = SingleRepository<Item>(
         storage: storage(kind, file, migrations) { [asked] conflict in
-          asked.note([conflict.older.value].compactMap(\.self), [conflict.newer.value].compactMap(\.self))
+          asked.record([conflict.older.value].compactMap(\.self), [conflict.newer.value].compactMap(\.self))
           return switch choice {
           case .older: .older
           case .newer: .newer
@@ -96,7 +96,7 @@ private struct Item: Codable, Equatable, Sendable, Identifiable {
     case .collection:
       let items = CollectionRepository<Item>(
         storage: storage(kind, file, migrations) { [asked] conflict in
-          asked.note(conflict.older.value, conflict.newer.value)
+          asked.record(conflict.older.value, conflict.newer.value)
           return switch choice {
           case .older: .older
           case .newer: .newer

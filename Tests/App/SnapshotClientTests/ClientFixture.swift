@@ -12,7 +12,7 @@ final class SleepLog: Sendable {
 
   var seconds: [Double] { state.withLock { $0.map { $0 / .seconds(1) } } }
 
-  func note(_ duration: Duration) { state.withLock { $0.append(duration) } }
+  func record(_ duration: Duration) { state.withLock { $0.append(duration) } }
 }
 
 /// A transport that returns given responses in order, and records the requests.
@@ -61,7 +61,7 @@ extension SnapshotAPIClient.Configuration {
   ) -> Self {
     var configuration = Self()
     configuration.environment = ClientEnvironment(
-      now: { now }, sleep: { sleeps.note($0) }, random: { random })
+      now: { now }, sleep: { sleeps.record($0) }, random: { random })
     return configuration
   }
 }

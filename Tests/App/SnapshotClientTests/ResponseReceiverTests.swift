@@ -16,7 +16,7 @@ import Testing
     try folder.write(Data("abc".utf8), to: "file")
     let events = EventLog()
     var receiver = try ResponseReceiver(
-      method: .get, destination: .file(folder.file("file"), offset: 3, limit: 100), events: events.note)
+      method: .get, destination: .file(folder.file("file"), offset: 3, limit: 100), events: events.record)
     try receiver.begin(
       head(.partialContent, [.contentRange: "bytes 3-4/*", .contentLength: "9223372036854775807"]))
     #expect(events.progress.map(\.total) == [nil])
@@ -28,7 +28,7 @@ import Testing
     try folder.write(Data("abc".utf8), to: "file")
     let events = EventLog()
     var receiver = try ResponseReceiver(
-      method: .get, destination: .file(folder.file("file"), offset: 3, limit: 100), events: events.note)
+      method: .get, destination: .file(folder.file("file"), offset: 3, limit: 100), events: events.record)
     try receiver.begin(head(.partialContent, [.contentRange: "bytes 3-4/*", .contentLength: "2"]))
     #expect(events.progress.map(\.total) == [5])
   }

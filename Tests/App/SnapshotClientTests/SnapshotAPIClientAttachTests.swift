@@ -30,7 +30,7 @@ import Testing
     let client = try SnapshotAPIClient(server: server.url, token: "s3cret")
     let log = EventLog()
     let answer = try await client.attach(bundle, to: try ReportID(validating: "BUG-1"), as: id) {
-      log.note(.progress($0))
+      log.record(.progress($0))
     }
     #expect(answer == record)
     #expect(received.withLock { $0 } == contents)

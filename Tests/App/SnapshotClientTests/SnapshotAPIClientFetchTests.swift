@@ -20,7 +20,7 @@ import Testing
   @Test func `a bundle with the server's digest is moved to its path`() async throws {
     let server = try ScriptedServer(whole())
     let log = EventLog()
-    let bundle = try await makeClient(server).fetch(id, to: file) { log.note(.progress($0)) }
+    let bundle = try await makeClient(server).fetch(id, to: file) { log.record(.progress($0)) }
     #expect(bundle.size == 200_000)
     #expect(bundle.sha256 == .of(contents))
     #expect(try Data(contentsOf: file) == contents)
@@ -70,7 +70,7 @@ import Testing
     let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
     let sleeps = SleepLog()
     let log = EventLog()
-    _ = try await makeClient(server, sleeps: sleeps).fetch(id, to: file) { log.note(.progress($0)) }
+    _ = try await makeClient(server, sleeps: sleeps).fetch(id, to: file) { log.record(.progress($0)) }
     #expect(try Data(contentsOf: file) == contents)
     #expect(try names() == ["bundle.zip"])
     #expect(server.requests[1]["range"] == "bytes=70000-")

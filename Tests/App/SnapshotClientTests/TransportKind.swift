@@ -57,7 +57,7 @@ extension Transport {
 final class EventLog: Sendable {
   private let state = Lock([TransportEvent]())
 
-  func note(_ event: TransportEvent) { state.withLock { $0.append(event) } }
+  func record(_ event: TransportEvent) { state.withLock { $0.append(event) } }
 
   var progress: [TransportProgress] {
     state.withLock { events in

@@ -44,7 +44,7 @@ import Testing
       try connection.respond("200 OK", ["X-Late: 1"])
     }
     let log = EventLog()
-    let response = try await kind.make().send(to: server, events: log.note)
+    let response = try await kind.make().send(to: server, events: log.record)
     #expect(response.head.status.code == 200)
     #expect(response.head.headerFields[HTTPField.Name("X-Early") ?? .eTag] == nil)
     #expect(log.responses.map(\.status.code) == [200])
@@ -67,7 +67,7 @@ import Testing
       }
       let log = EventLog()
       let response = try await TransportKind.curl.make().send(
-        .patch, to: server, body: .bytes(makeBytes(300_000)), events: log.note)
+        .patch, to: server, body: .bytes(makeBytes(300_000)), events: log.record)
       #expect(response.head.status.code == 204)
       #expect(response.head.headerFields.contains { $0.name.canonicalName == "upload-complete" })
       #expect(!response.head.headerFields.contains { $0.name.canonicalName == "upload-offset" })

@@ -22,7 +22,7 @@ import Testing
       try connection.respond("201 Created", body: "ok".utf8)
     }
     let log = EventLog()
-    let response = try await kind.make().send(.put, to: server, body: .file(file), events: log.note)
+    let response = try await kind.make().send(.put, to: server, body: .file(file), events: log.record)
     #expect(response.head.status.code == 201)
     #expect(received.withLock { $0 } == contents)
     #expect(server.requests.first?["content-length"] == "5000003")
@@ -110,7 +110,7 @@ import Testing
     }
     let log = EventLog()
     let response = try await kind.make().send(
-      to: server, destination: .file(file, offset: 200_000), events: log.note)
+      to: server, destination: .file(file, offset: 200_000), events: log.record)
     #expect(response.body.isEmpty)
     #expect(try Data(contentsOf: file) == contents)
     #expect(log.progress.last == TransportProgress(completed: 300_000, total: 300_000))
@@ -131,7 +131,7 @@ import Testing
     let log = EventLog()
     _ = try await kind.make().send(
       to: server, fields: [.range: "bytes=100000-"], destination: .file(file, offset: 100_000),
-      events: log.note)
+      events: log.record)
     #expect(try Data(contentsOf: file) == contents)
     #expect(log.progress.first.map { $0.completed >= 100_000 } == true)
     #expect(log.progress.last == TransportProgress(completed: 300_000, total: 300_000))

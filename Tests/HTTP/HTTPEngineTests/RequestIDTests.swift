@@ -5,7 +5,7 @@ import Testing
 
 /// The ids of requests, in responses and reported exchanges.
 @Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct RequestIDTests {
-  private final class Note: Sendable {}
+  private final class Value: Sendable {}
 
   /// Returns the ids in the response and in the exchange for a request with `fields`.
   private func ids(
@@ -62,14 +62,14 @@ import Testing
     #expect(ids.told == ids.answered)
   }
 
-  @Test func `the exchange has the handler's note and the number of body bytes`() async throws {
+  @Test func `the exchange has the handler's value and the number of body bytes`() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: HTTPExchange.self)
-    let note = Note()
+    let value = Value()
     let head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n"
     try await withServer(
       configure: { $0.onResponse = { continuation.yield($0) } },
       handler: { request in
-        request.note = note
+        request.userInfo = value
         _ = try await request.body.collect(upTo: 10)
         return HTTPServerResponse(status: .ok)
       }
@@ -81,7 +81,7 @@ import Testing
         #expect(server.openConnections == 1)
       }
       for await exchange in stream {
-        #expect(exchange.note === note)
+        #expect(exchange.userInfo === value)
         #expect(exchange.bytesReceived == Int64(head.utf8.count + 5))
         break
       }

@@ -31,7 +31,7 @@ enum DescribedAnswers {
 
   /// Verifies that the response's status, fields and kind of problem are in the description of its route.
   static func check(_ request: HTTPServerRequest, _ answer: TestAPI.Answer) {
-    guard let route = (request.note as? RequestContext)?.facts.route?.name, !isPage(route, answer) else {
+    guard let route = (request.userInfo as? RequestContext)?.facts.route?.name, !isPage(route, answer) else {
       return
     }
     let path = String(route.drop { $0 != "/" }.replacing("...}", with: "}"))

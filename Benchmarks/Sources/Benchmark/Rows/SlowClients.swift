@@ -49,7 +49,7 @@ extension Bench {
     crowd?.begin(at: Clock.now)
     let load = try server.run([probe], seconds: 2.5 * effort.seconds, beside: crowd).loads[0]
     if let crowd {
-      note("    \(crowd.summary)")
+      message("    \(crowd.summary)")
       let diligence = crowd.diligence(at: Clock.now)
       guard diligence > 0.95 else { throw Failure("the slow clients did only \(diligence) of their actions") }
     }

@@ -60,7 +60,7 @@ extension SnapshotMode {
     recorder.record(exchange, as: identifier, limit: rules.historyLimit)
   }
 
-  /// Notes and reports that an exchange is not recorded, if the state is ``State/recording``.
+  /// Counts and reports that an exchange is not recorded, if the state is ``State/recording``.
   /// - Parameters:
   ///   - identifier: the identifier of its request.
   ///   - reason: the reason in manifests.

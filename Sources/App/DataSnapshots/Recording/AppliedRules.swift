@@ -3,13 +3,13 @@ import Redaction
 import SnapshotFormat
 import SystemIO
 
-/// Knows which redaction rules were applied to the files, and applies new ones. ``note(for:)`` can be used from any
+/// Knows which redaction rules were applied to the files, and applies new ones. ``recordApplied(for:)`` can be used from any
 /// thread, everything else only on the recorder's queue.
 final class AppliedRules: Sendable {
   private let storage: Storage
   private let redactor: Redactor
   private let onEvent: @Sendable (SnapshotMode.Event) -> Void
-  private let known = Lock<RedactionNotes?>(nil)
+  private let known = Lock<AppliedRedactions?>(nil)
 
   init(_ storage: Storage, _ redactor: Redactor, onEvent: @escaping @Sendable (SnapshotMode.Event) -> Void) {
     self.storage = storage
@@ -22,19 +22,19 @@ final class AppliedRules: Sendable {
 
   /// The names of the rules that were applied to the recordings in another folder.
   static func ran(in storage: Storage) -> [String] {
-    do { return try RedactionNotes.restored(from: storage).ran } catch { return [] }
+    do { return try AppliedRedactions.restored(from: storage).ran } catch { return [] }
   }
 
   /// Forgets the rules, because all files are removed.
   func forget() { known.withLock { $0 = nil } }
 
-  /// Notes the rules that apply to data with `identifier`. Called before the redacted data is written.
-  func note(for identifier: String) throws {
+  /// Records the rules that apply to data with `identifier`. Called before the redacted data is written.
+  func recordApplied(for identifier: String) throws {
     guard !redactor.rules.isEmpty else { return }
     let names = redactor.names(for: identifier)
     try known.withLock { known in
       var changed = restored(&known)
-      changed.note(names, of: redactor.rules.map(\.name))
+      changed.add(names, of: redactor.rules.map(\.name))
       guard changed != known else { return }
       try changed.save(in: storage)
       known = changed
@@ -42,12 +42,12 @@ final class AppliedRules: Sendable {
   }
 
   /// If they can't be read, every rule counts as new.
-  private func restored(_ known: inout RedactionNotes?) -> RedactionNotes {
+  private func restored(_ known: inout AppliedRedactions?) -> AppliedRedactions {
     if let known { return known }
-    let notes: RedactionNotes
-    do { notes = try RedactionNotes.restored(from: storage) } catch { notes = RedactionNotes() }
-    known = notes
-    return notes
+    let applied: AppliedRedactions
+    do { applied = try AppliedRedactions.restored(from: storage) } catch { applied = AppliedRedactions() }
+    known = applied
+    return applied
   }
 
   // MARK: - New rules
@@ -57,11 +57,11 @@ final class AppliedRules: Sendable {
   /// - Returns: whether files may have changed.
   func applyNew(to folders: [Storage]) throws -> Bool {
     let configured = redactor.rules.map(\.name)
-    let notes = known.withLock { restored(&$0) }
-    let findsMore = notes.engine != Redactor.engine && !notes.configured.isEmpty
-    guard configured != notes.configured || findsMore else { return false }
+    let applied = known.withLock { restored(&$0) }
+    let findsMore = applied.engine != Redactor.engine && !applied.configured.isEmpty
+    guard configured != applied.configured || findsMore else { return false }
     let added = redactor.filtered {
-      !Set(notes.configured).contains($0.name) || findsMore && $0.isRepeatable
+      !Set(applied.configured).contains($0.name) || findsMore && $0.isRepeatable
     }
     var (ran, isEmpty): ([String], Bool) = ([], true)
     for folder in folders {
@@ -78,8 +78,8 @@ final class AppliedRules: Sendable {
       }
     }
     guard !isEmpty else { return false }
-    var changed = notes
-    changed.note(ran, of: configured)
+    var changed = applied
+    changed.add(ran, of: configured)
     try changed.save(in: storage)
     known.withLock { $0 = changed }
     return true

@@ -90,12 +90,12 @@ final class Recorder: Sendable {
         exchange: exchange, time: configuration.clock(), retention: retention))
   }
 
-  /// Notes and reports that an exchange is not recorded.
+  /// Counts and reports that an exchange is not recorded.
   func refuse(_ identifier: String, _ reason: Manifest.Dropped.Reason, bytes: Int, _ explanation: String) {
     drop(.init(reason, identifier, bytes), .recordingRefused, explanation)
   }
 
-  /// Notes and reports that the value of `identifier` can't be encoded.
+  /// Counts and reports that the value of `identifier` can't be encoded.
   func refuse(_ identifier: String, notEncoded error: any Error) {
     drop(
       .init(.notEncoded, identifier, 0), .recordingRefused, "it can't be encoded as JSON: \(error)")
@@ -274,10 +274,10 @@ final class Recorder: Sendable {
   /// Removes what is kept of the run before this one. Only on ``queue``.
   func discardPreviousRun() throws(SystemError) { try store.discardPreviousRun() }
 
-  /// Notes whether this run would end in good order if it ended now. Only on ``queue``.
-  func noteEnd(isInGoodOrder: Bool) {
+  /// Records whether this run would end in good order if it ended now. Only on ``queue``.
+  func recordEnd(isInGoodOrder: Bool) {
     writeWaiting()
-    store.noteEnd(isInGoodOrder: isInGoodOrder)
+    store.recordEnd(isInGoodOrder: isInGoodOrder)
   }
 
   /// What was not recorded, and why. Only on ``queue``.

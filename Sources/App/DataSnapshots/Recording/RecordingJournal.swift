@@ -90,7 +90,7 @@ final class RecordingJournal: Sendable {
     }
   }
 
-  /// Notes that a record of `segment` is in its own file, or was given up.
+  /// Records that a record of `segment` is in its own file, or was given up.
   func settle(_ segment: Int) {
     state.withLock { state in
       let left = (state.unsettled[segment] ?? 1) - 1

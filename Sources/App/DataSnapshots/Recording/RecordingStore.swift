@@ -58,7 +58,7 @@ final class RecordingStore: Sendable {
   /// - Returns: `nil` if it can't be stored, which was reported.
   func prepare(_ item: Item) -> Ready? {
     if pause.passesOver() {
-      note(Drop(.diskFull, item.identifier, item.size))
+      count(Drop(.diskFull, item.identifier, item.size))
       return nil
     }
     do {
@@ -75,7 +75,7 @@ final class RecordingStore: Sendable {
       guard name.utf8.count <= Manifest.Limits.default.identifierLength else {
         throw Refused(why: .identifierTooLong, reason: "the identifier is too long after redaction")
       }
-      try rules.note(for: item.identifier)
+      try rules.recordApplied(for: item.identifier)
       let record = JournalRecord(
         kind: item.key.kind, name: name, retention: item.retention, time: item.time, data: data,
         exchange: exchange)
@@ -86,13 +86,13 @@ final class RecordingStore: Sendable {
     }
   }
 
-  /// Notes and reports that something is not stored.
+  /// Counts and reports that something is not stored.
   func drop(_ drop: Drop, _ kind: SnapshotMode.Event.Kind, _ reason: String) {
-    note(drop)
+    count(drop)
     tell(kind, drop.identifier, reason)
   }
 
-  private func note(_ drop: Drop) {
+  private func count(_ drop: Drop) {
     drops.add(drop.reason, redactor.redact(identifier: drop.identifier), drop.bytes)
   }
 
@@ -100,12 +100,12 @@ final class RecordingStore: Sendable {
     switch error {
     case let failure as Redactor.Failure:
       // The digest of the body of an exchange is that of the secrets in it too.
-      let noted = ExchangeIdentifier(identifier)?.withoutBody.description ?? identifier
-      drop(Drop(failure.reason, noted, bytes), .redactionFailed, "\(failure)")
+      let named = ExchangeIdentifier(identifier)?.withoutBody.description ?? identifier
+      drop(Drop(failure.reason, named, bytes), .redactionFailed, "\(failure)")
     case let refused as Refused:
       drop(Drop(refused.why, identifier, bytes), .recordingRefused, refused.reason)
     case let error as SystemError where error.isOutOfSpace:
-      note(Drop(.diskFull, identifier, bytes))
+      count(Drop(.diskFull, identifier, bytes))
       if pause.begin(needing: bytes) {
         tell(.recordingPaused, identifier, "nothing is recorded until the disk has free space: \(error)")
       }
@@ -228,10 +228,10 @@ final class RecordingStore: Sendable {
   /// Removes what is kept of the run before this one.
   func discardPreviousRun() throws(SystemError) { try runs.discard() }
 
-  /// Notes whether this run would end in good order if it ended now.
-  func noteEnd(isInGoodOrder: Bool) {
+  /// Records whether this run would end in good order if it ended now.
+  func recordEnd(isInGoodOrder: Bool) {
     do {
-      try runs.noteEnd(at: isInGoodOrder ? configuration.clock() : nil)
+      try runs.recordEnd(at: isInGoodOrder ? configuration.clock() : nil)
     } catch {
       tell(.stateNotSaved, "\(error)")
     }

@@ -37,15 +37,15 @@ final class RunFolder: Sendable {
 
   // MARK: - This run
 
-  /// Notes that the run records something at `time`.
+  /// Stores `time` as the beginning of the run, at its first recording.
   func begin(at time: Date) throws {
     guard !state.withLock({ $0.hasBegun }) else { return }
     try save(Mark(began: time, ended: nil))
     state.withLock { $0.hasBegun = true }
   }
 
-  /// Notes that the run would end in good order at `time`; `nil` if it would not. Does nothing if it recorded nothing.
-  func noteEnd(at time: Date?) throws {
+  /// Records that the run would end in good order at `time`; `nil` if it would not. Does nothing if it recorded nothing.
+  func recordEnd(at time: Date?) throws {
     guard state.withLock({ $0.hasBegun }), var mark = try load(storage.run) else { return }
     mark.ended = time
     try save(mark)
@@ -170,7 +170,7 @@ final class RunFolder: Sendable {
   /// The time of the oldest recording that only the previous run has.
   var oldestHeld: Date? { state.withLock { $0.held.first?.recordedAt } }
 
-  /// Notes that the current recording `name` is replaced or removed, so that only the previous run has its data.
+  /// Records that the current recording `name` is replaced or removed, so that only the previous run has its data.
   func release(_ name: RecordingName) {
     loadPrevious()
     state.withLock { state in

@@ -16,7 +16,7 @@ import SystemIO
 struct QueueFolder: Sendable {
   /// The steps that change the disk. Tests observe them and inject failures.
   enum Step: String, Sendable, CaseIterable {
-    case stage, writeNote, publish, flush, saveNote, removeBundle, retire
+    case stage, writeState, publish, flush, saveState, removeBundle, retire
   }
 
   /// The maximum size of a state file in bytes.
@@ -97,12 +97,12 @@ struct QueueFolder: Sendable {
     guard size <= Self.noteBytes else { throw Unreadable("Its state file has \(size) bytes.") }
     let json = Data(try file.read(upTo: Int(size), at: 0))
     let version = try SnapshotJSON.decode(Version.self, from: json).version
-    guard version <= QueueNote.currentVersion else {
+    guard version <= StoredQueueItem.currentVersion else {
       throw Unreadable("Its state file was written by a newer version of this software (\(version)).")
     }
-    let note = try SnapshotJSON.decode(QueueNote.self, from: json)
-    guard note.id == id else { throw Unreadable("Its state file belongs to \(note.id).") }
-    return note.item
+    let stored = try SnapshotJSON.decode(StoredQueueItem.self, from: json)
+    guard stored.id == id else { throw Unreadable("Its state file belongs to \(stored.id).") }
+    return stored.item
   }
 
   private struct Unreadable: Error {
@@ -139,7 +139,7 @@ struct QueueFolder: Sendable {
   /// - Returns: `nil`; or the error if the upload is in the queue but not durable, because the disk could neither
   ///   synchronize nor remove it.
   func publish(_ stage: String, as item: QueuedUpload) throws(SystemError) -> SystemError? {
-    try willDo(.writeNote)
+    try willDo(.writeState)
     try File(stage + "/bundle.zip", .update).synchronize()
     try DurableFile.replace(stage + "/state.json", with: Self.json(of: item))
     try willDo(.publish)
@@ -162,7 +162,7 @@ struct QueueFolder: Sendable {
 
   /// Writes the state of `item`.
   func save(_ item: QueuedUpload) throws(SystemError) {
-    try willDo(.saveNote)
+    try willDo(.saveState)
     try DurableFile.replace("\(items)/\(item.id)/state.json", with: Self.json(of: item))
   }
 
@@ -187,7 +187,7 @@ struct QueueFolder: Sendable {
 
   private static func json(of item: QueuedUpload) throws(SystemError) -> [UInt8] {
     do {
-      return Array(try SnapshotJSON.encode(QueueNote(item), pretty: true))
+      return Array(try SnapshotJSON.encode(StoredQueueItem(item), pretty: true))
     } catch {
       throw SystemError(operation: "encode", path: "\(item.id)", code: EINVAL)
     }

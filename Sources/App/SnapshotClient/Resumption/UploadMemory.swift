@@ -8,7 +8,7 @@ import SystemIO
 /// A file that is invalid or describes another upload is ignored. If the file can't be written, the upload can't be
 /// resumed later, but continues.
 struct UploadMemory: Sendable {
-  private struct Note: Codable, Hashable {
+  private struct State: Codable, Hashable {
     var version = 1
     var server: String
     var report: ReportID
@@ -40,8 +40,8 @@ struct UploadMemory: Sendable {
       let file = try File(path)
       let count = try file.size
       guard count <= limit else { return nil }
-      let note = try SnapshotJSON.decode(Note.self, from: Data(file.read(upTo: Int(count), at: 0)))
-      return note == self.note(on: bundle, size: size, at: note.location) ? note.location : nil
+      let state = try SnapshotJSON.decode(State.self, from: Data(file.read(upTo: Int(count), at: 0)))
+      return state == self.state(on: bundle, size: size, at: state.location) ? state.location : nil
     } catch {
       return nil
     }
@@ -50,8 +50,8 @@ struct UploadMemory: Sendable {
   /// Stores that the upload of `bundle` is at `location`.
   func remember(_ location: String, of bundle: OutgoingBundle, size: Int64) {
     do {
-      let note = note(on: bundle, size: size, at: location)
-      try DurableFile.replace(path, with: Array(SnapshotJSON.encode(note, pretty: true)))
+      let state = state(on: bundle, size: size, at: location)
+      try DurableFile.replace(path, with: Array(SnapshotJSON.encode(state, pretty: true)))
     } catch {
       forget()
     }
@@ -64,8 +64,8 @@ struct UploadMemory: Sendable {
     }
   }
 
-  private func note(on bundle: OutgoingBundle, size: Int64, at location: String) -> Note {
-    Note(
+  private func state(on bundle: OutgoingBundle, size: Int64, at location: String) -> State {
+    State(
       server: server, report: bundle.report, id: bundle.id, expires: bundle.end?.description, size: size,
       sha256: sha256, location: location)
   }

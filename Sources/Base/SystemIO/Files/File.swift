@@ -51,7 +51,7 @@ public final class File: Sendable {
     owned = try Descriptor("open", path) {
       openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode_t(mode))
     }
-    if isNew { FileObserver.noteFile(self) { .createFile(path, $0) } }
+    if isNew { FileObserver.reportFile(self) { .createFile(path, $0) } }
   }
 
   /// Opens `path` for reading as ``init(_:_:)`` does, if the kernel can resolve the path from its caches. Never waits
@@ -169,7 +169,7 @@ public final class File: Sendable {
       guard count > 0 else { throw SystemError(operation: "pwrite", path: path, code: EIO) }
       written += count
     }
-    FileObserver.noteFile(self) { .write(Array(bytes), at: offset, $0) }
+    FileObserver.reportFile(self) { .write(Array(bytes), at: offset, $0) }
   }
 
   /// Writes all of `bytes` at `offset`.
@@ -184,7 +184,7 @@ public final class File: Sendable {
   /// Sets the length of the file to `size` bytes. If it grows, the new bytes are zero.
   public func truncate(to size: Int64) throws(SystemError) {
     try retryingInterrupts("ftruncate", path) { ftruncate(descriptor, off_t(size)) }
-    FileObserver.noteFile(self) { .truncate(size, $0) }
+    FileObserver.reportFile(self) { .truncate(size, $0) }
   }
 
   /// Reserves disk space for a range, so that writing to it does not fail on a full disk. The length of the file remains
@@ -218,7 +218,7 @@ public final class File: Sendable {
   /// On Darwin, `fsync` does not flush the drive's cache, so `F_FULLFSYNC` is used there.
   public func synchronize() throws(SystemError) {
     try flush()
-    FileObserver.noteFile(self) { .flushFile($0) }
+    FileObserver.reportFile(self) { .flushFile($0) }
   }
 
   private func flush() throws(SystemError) {
@@ -292,7 +292,7 @@ extension File {
         }
       }
     }
-    FileObserver.noteFile(self) { .write(bytes, at: end, $0) }
+    FileObserver.reportFile(self) { .write(bytes, at: end, $0) }
   }
 }
 

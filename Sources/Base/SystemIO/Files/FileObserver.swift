@@ -55,13 +55,13 @@ package final class FileObserver: Sendable {
 
   /// Notifies the observers of `path`.
   @inline(__always)
-  static func note(_ path: String, _ operation: () -> Operation) {
+  static func report(_ path: String, _ operation: () -> Operation) {
     if isActive { notify(path, operation) }
   }
 
   /// Notifies the observers of the path of `file`.
   @inline(__always)
-  static func noteFile(_ file: File, _ operation: (FileIdentity) -> Operation) {
+  static func reportFile(_ file: File, _ operation: (FileIdentity) -> Operation) {
     guard isActive else { return }
     // Only a closed descriptor has no status.
     guard let identity = file.identityIfOpen else { return }

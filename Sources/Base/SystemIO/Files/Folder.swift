@@ -25,7 +25,7 @@ public enum Folder {
   private static func make(_ path: String, _ mode: UInt16) throws(SystemError) {
     do {
       try retryingInterrupts("mkdir", path) { mkdir(path, mode_t(mode)) }
-      FileObserver.note(path) { .createFolder(path) }
+      FileObserver.report(path) { .createFolder(path) }
     } catch  where error.isAlreadyThere {
       var status = stat()
       guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw error }
@@ -36,7 +36,7 @@ public enum Folder {
   public static func synchronize(_ path: String) throws(SystemError) {
     let folder = try Descriptor("open", path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     try retryingInterrupts("fsync", path) { fsync(folder.number) }
-    FileObserver.note(path) { .flushFolder(path) }
+    FileObserver.report(path) { .flushFolder(path) }
   }
 
   /// Renames `staged` to `final` without ever replacing an existing file or folder.
@@ -46,13 +46,13 @@ public enum Folder {
   public static func publish(_ staged: String, as final: String) throws(SystemError) {
     #if canImport(Darwin)
       try retryingInterrupts("renamex_np", final) { renamex_np(staged, final, UInt32(RENAME_EXCL)) }
-      FileObserver.note(final) { .rename(staged, to: final) }
+      FileObserver.report(final) { .rename(staged, to: final) }
     #else
       do {
         try retryingInterrupts("renameat2", final) {
           renameat2(AT_FDCWD, staged, AT_FDCWD, final, UInt32(SNAPSHOT_RENAME_NOREPLACE))
         }
-        FileObserver.note(final) { .rename(staged, to: final) }
+        FileObserver.report(final) { .rename(staged, to: final) }
       } catch  where error.code == EINVAL || error.code == ENOSYS {
         // Not every file system supports this rename. For a file, a hard link fails as well if the name exists. A
         // folder cannot have hard links, but a plain rename can only replace an empty folder that another process
@@ -71,7 +71,7 @@ public enum Folder {
   /// Renames `staged` to `final` atomically. Replaces an existing file.
   public static func replace(_ final: String, with staged: String) throws(SystemError) {
     try retryingInterrupts("rename", final) { rename(staged, final) }
-    FileObserver.note(final) { .rename(staged, to: final) }
+    FileObserver.report(final) { .rename(staged, to: final) }
   }
 
   /// Adds the hard link `name` to the file at `path`. Throws an error with ``SystemError/isAlreadyThere`` if `name`
@@ -82,13 +82,13 @@ public enum Folder {
     #else
       try retryingInterrupts("link", name) { Glibc.link(path, name) }
     #endif
-    FileObserver.note(name) { .link(path, as: name) }
+    FileObserver.report(name) { .link(path, as: name) }
   }
 
   /// Removes a file or an empty folder.
   public static func remove(_ path: String) throws(SystemError) {
     try retryingInterrupts("remove", path) { Int(unlinkOrRemoveFolder(path)) }
-    FileObserver.note(path) { .remove(path) }
+    FileObserver.report(path) { .remove(path) }
   }
 
   /// Removes a file or an empty folder. Does nothing if it does not exist.

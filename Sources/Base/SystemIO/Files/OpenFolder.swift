@@ -172,7 +172,7 @@ public final class OpenFolder: Sendable {
   public func create(folder name: String, mode: UInt16) throws(SystemError) {
     let path = try self.path(of: name)
     try retryingInterrupts("mkdir", path) { mkdirat(descriptor, name, mode_t(mode)) }
-    FileObserver.note(path) { .createFolder(path) }
+    FileObserver.report(path) { .createFolder(path) }
   }
 
   /// Renames the file `staged`, which is in `folder` or else in this folder, to `final` in this folder atomically.
@@ -184,20 +184,20 @@ public final class OpenFolder: Sendable {
     let path = try self.path(of: final)
     let former = try source.path(of: staged)
     try retryingInterrupts("rename", path) { renameat(source.descriptor, staged, descriptor, final) }
-    FileObserver.note(path) { .rename(former, to: path) }
+    FileObserver.report(path) { .rename(former, to: path) }
   }
 
   /// Waits until the names in this folder are on stable storage and survive a power failure.
   public func synchronize() throws(SystemError) {
     try retryingInterrupts("fsync", path) { fsync(descriptor) }
-    FileObserver.note(path) { .flushFolder(path) }
+    FileObserver.report(path) { .flushFolder(path) }
   }
 
   /// Removes the file or link `name`.
   public func remove(_ name: String) throws(SystemError) {
     let path = try self.path(of: name)
     try retryingInterrupts("remove", path) { unlinkat(descriptor, name, 0) }
-    FileObserver.note(path) { .remove(path) }
+    FileObserver.report(path) { .remove(path) }
   }
 
   /// Removes `name` and, if it is a folder, everything below it. Does nothing if it does not exist.
@@ -209,7 +209,7 @@ public final class OpenFolder: Sendable {
     let child = try folder(name)
     for entry in try child.entries() { try child.removeTree(entry) }
     try retryingInterrupts("remove", child.path) { unlinkat(descriptor, name, AT_REMOVEDIR) }
-    FileObserver.note(child.path) { .remove(child.path) }
+    FileObserver.report(child.path) { .remove(child.path) }
   }
 
   private func path(of name: String) throws(SystemError) -> String {

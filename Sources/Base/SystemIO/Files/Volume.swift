@@ -38,7 +38,7 @@ public final class Volume: Sendable {
   public func synchronize() throws(SystemError) {
     #if os(Linux)
       try retryingInterrupts("syncfs", path) { syncfs(owned.number) }
-      FileObserver.note(path) { .flushVolume }
+      FileObserver.report(path) { .flushVolume }
     #endif
   }
 

@@ -16,14 +16,14 @@ struct DeleteCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON array of UUIDs.")
   var json = false
 
-  @OptionGroup var options: KeeperOptions
+  @OptionGroup var options: MaintainerOptions
 
   func run() async throws {
-    try await options.withKeeper { keeper in
+    try await options.withMaintainer { maintainer in
       var deleted: [SnapshotID] = []
       defer { if json { Console.print(json: deleted) } }
       for id in ids {
-        try await keeper.delete(id)
+        try await maintainer.delete(id)
         deleted.append(id)
         if !json { Console.print("\(id)") }
       }

@@ -84,10 +84,10 @@ struct EmbedCommand: AsyncParsableCommand {
     let rule = "the data is included in \(names), or if \(environment) is set"
     switch outcome {
     case .embedded(let report):
-      Console.note("Embedded: \(report).")
+      Console.message("Embedded: \(report).")
       if !json { Console.print(destination) }
-    case .removed: Console.note("Removed \(destination): \(rule).")
-    case .absent: Console.note("Embedded nothing: \(rule).")
+    case .removed: Console.message("Removed \(destination): \(rule).")
+    case .absent: Console.message("Embedded nothing: \(rule).")
     }
     guard json else { return }
     let word =

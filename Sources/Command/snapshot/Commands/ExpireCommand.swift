@@ -31,7 +31,7 @@ struct ExpireCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON array.")
   var json = false
 
-  @OptionGroup var options: KeeperOptions
+  @OptionGroup var options: MaintainerOptions
 
   func validate() throws {
     guard ids.isEmpty == (at == nil) else {
@@ -47,22 +47,22 @@ struct ExpireCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await options.withKeeper { keeper in
-      if let at { try await setEnd(at, keeper) } else { try await applyRules(keeper) }
+    try await options.withMaintainer { maintainer in
+      if let at { try await setEnd(at, maintainer) } else { try await applyRules(maintainer) }
     }
   }
 
-  private func setEnd(_ end: SnapshotEnd, _ keeper: any Keeper) async throws {
+  private func setEnd(_ end: SnapshotEnd, _ maintainer: any Maintainer) async throws {
     var records: [SnapshotRecord] = []
     defer { if json { Console.print(json: records) } }
     for id in ids {
-      let record = try await keeper.change(id, isPinned: nil, end: end)
+      let record = try await maintainer.change(id, isPinned: nil, end: end)
       records.append(record)
       if !json { Console.print("\(id)  \(record.expiresAt.map(SnapshotJSON.text) ?? "never")") }
     }
   }
 
-  private func applyRules(_ keeper: any Keeper) async throws {
+  private func applyRules(_ maintainer: any Maintainer) async throws {
     var expirations: [Expiration] = []
     var (count, bytes, remaining) = (0, Int64(0), 0)
     var needsConfirmation = false
@@ -75,15 +75,15 @@ struct ExpireCommand: AsyncParsableCommand {
         if json { expirations.append(expiration) } else { Self.print(expiration) }
       }
       if dryRun {
-        needsConfirmation = try await keeper.plan(tell)
+        needsConfirmation = try await maintainer.plan(tell)
       } else {
-        remaining = try await keeper.expire(isConfirmed: confirm, tell)
+        remaining = try await maintainer.expire(isConfirmed: confirm, tell)
       }
     }
     let verb = dryRun ? "would be deleted" : "deleted"
-    Console.note(count == 0 ? "Nothing \(verb)." : "\(count) \(verb), \(Console.size(bytes)).")
+    Console.message(count == 0 ? "Nothing \(verb)." : "\(count) \(verb), \(Console.size(bytes)).")
     if needsConfirmation {
-      Console.note(
+      Console.message(
         """
         These are more than a fifth of all snapshots, or the clock may be wrong (see `snapshot doctor`). \
         `snapshot expire --confirm` deletes them.

@@ -65,7 +65,7 @@ struct FetchCommand: AsyncParsableCommand {
         throw CommandFailure(error.description, status: .refused)
       }
     }
-    Console.note("Fetched \(Console.size(bundle.size)), SHA-256 \(bundle.sha256).")
+    Console.message("Fetched \(Console.size(bundle.size)), SHA-256 \(bundle.sha256).")
     if json {
       Console.print(
         json: Result(id: address.id, path: path, size: bundle.size, sha256: bundle.sha256))

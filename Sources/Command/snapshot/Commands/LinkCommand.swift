@@ -29,7 +29,7 @@ struct LinkCommand: AsyncParsableCommand {
     if json {
       Console.print(json: link)
     } else {
-      Console.note("The link is valid until \(link.expiresAt.formatted(.iso8601)).")
+      Console.message("The link is valid until \(link.expiresAt.formatted(.iso8601)).")
       Console.print(link.url.absoluteString)
     }
   }

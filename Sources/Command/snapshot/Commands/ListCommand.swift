@@ -98,7 +98,7 @@ struct ListCommand: AsyncParsableCommand {
       return
     }
     if records.isEmpty {
-      Console.note(
+      Console.message(
         filter == SnapshotFilter()
           ? "There are no snapshots."
           : filter == SnapshotFilter(report: report)

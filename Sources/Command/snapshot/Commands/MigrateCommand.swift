@@ -63,10 +63,10 @@ struct MigrateCommand: AsyncParsableCommand {
       try await move(source, target)
     }
     guard finish else {
-      return Console.note("Run it again at any time. To complete it, stop the servers and add --finish.")
+      return Console.message("Run it again at any time. To complete it, stop the servers and add --finish.")
     }
     let setting = target.isObjectStore ? "server.shared.store" : "server.storage"
-    Console.note("\(to) is a storage now. Set \(setting) to it, and start the server.")
+    Console.message("\(to) is a storage now. Set \(setting) to it, and start the server.")
   }
 
   private func move(_ from: String, _ to: String) async throws {
@@ -93,14 +93,14 @@ struct MigrateCommand: AsyncParsableCommand {
       do throws(TransferError) { warning = try await migration.warning() } catch {
         throw CommandFailure(error)
       }
-      if let warning { Console.note(warning) }
+      if let warning { Console.message(warning) }
     }
     try await show { progress async throws(TransferError) in
       try await finish
         ? migration.finish(leavingLosses: withoutLost, progress) : migration.copy(progress)
     }
     guard finish else { return }
-    do throws(TransferError) { try migration.remarks.forEach(Console.note) } catch {
+    do throws(TransferError) { try migration.remarks.forEach(Console.message) } catch {
       throw CommandFailure(error)
     }
   }

@@ -44,10 +44,10 @@ struct PackCommand: AsyncParsableCommand {
       to: URL(filePath: output), note: words.note, fields: words.fields
     ).manifest
     if case .appData = packed {
-      Console.note(
+      Console.message(
         "Packed the app data of \(Console.escaped(manifest.application.identifier)) into \(output).")
     } else {
-      Console.note("Packed \(manifest.recordings.count) recordings into \(output).")
+      Console.message("Packed \(manifest.recordings.count) recordings into \(output).")
     }
     if json { Console.print(json: manifest) } else { Console.print(manifest.id.description) }
   }

@@ -19,14 +19,14 @@ struct PinCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON array of records.")
   var json = false
 
-  @OptionGroup var options: KeeperOptions
+  @OptionGroup var options: MaintainerOptions
 
   func run() async throws {
-    try await options.withKeeper { keeper in
+    try await options.withMaintainer { maintainer in
       var records: [SnapshotRecord] = []
       defer { if json { Console.print(json: records) } }
       for id in ids {
-        records.append(try await keeper.change(id, isPinned: !remove, end: nil))
+        records.append(try await maintainer.change(id, isPinned: !remove, end: nil))
         if !json { Console.print("\(id)") }
       }
     }

@@ -48,7 +48,7 @@ struct PreloadCommand: AsyncParsableCommand {
     if verbose {
       for file in report.files { Console.print("\(file.outcome.rawValue)  \(Console.escaped(file.path))") }
     }
-    for path in report.passedOver { Console.note("Skipped: \(Console.escaped(path))") }
+    for path in report.passedOver { Console.message("Skipped: \(Console.escaped(path))") }
     let counts = PreloadReport.Outcome.allCases.map { "\(report.paths($0).count) \($0.rawValue)" }
     Console.print("\(counts.joined(separator: ", ")); \(Console.size(report.bytes)) written")
   }

@@ -50,6 +50,6 @@ struct RedactCommand: AsyncParsableCommand {
       copy.found.flatMap(\.lines).forEach(Console.print)
     }
     let places = copy.found.reduce(0) { $0 + $1.count }
-    Console.note("Redacted \(places) places. The copy is \(copy.manifest.id) in \(output).")
+    Console.message("Redacted \(places) places. The copy is \(copy.manifest.id) in \(output).")
   }
 }

@@ -35,7 +35,7 @@ struct ReindexCommand: AsyncParsableCommand {
     if json {
       Console.print("{\"records\":\(count)}")
     } else {
-      Console.note("The catalogue is complete.")
+      Console.message("The catalogue is complete.")
       Console.print("\(count)")
     }
   }

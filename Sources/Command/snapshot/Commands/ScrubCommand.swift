@@ -14,17 +14,17 @@ struct ScrubCommand: AsyncParsableCommand {
   @Flag(help: "Print the report as JSON.")
   var json = false
 
-  @OptionGroup var options: KeeperOptions
+  @OptionGroup var options: MaintainerOptions
 
   func run() async throws {
-    try await options.withKeeper { keeper in
-      let report = try await keeper.scrub()
+    try await options.withMaintainer { maintainer in
+      let report = try await maintainer.scrub()
       if json {
         Console.print(json: report)
       } else {
         report.damagedSnapshots.forEach { Console.print("\($0)") }
       }
-      Console.note("Bundles checked: \(report.bundles), \(Console.size(report.bytes)).")
+      Console.message("Bundles checked: \(report.bundles), \(Console.size(report.bytes)).")
       guard report.damaged == 0 else {
         throw CommandFailure("\(report.damaged) of \(report.bundles) are damaged.", status: .refused)
       }

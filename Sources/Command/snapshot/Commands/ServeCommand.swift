@@ -96,7 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
     // The memory for reading one bundle is reused for the next.
     FreedMemory.keep(upTo: 512 << 10)
     let style: ConsoleLogHandler.Style = Console.errorIsTerminal ? .plain : .json
-    let log = LogQueue(output: Console.note)
+    let log = LogQueue(output: Console.message)
     defer { log.flush() }
     let level = CommonLogLevel(settings.logLevel)
     let logger = Logger(label: "snapshot") {
@@ -136,7 +136,7 @@ struct ServeCommand: AsyncParsableCommand {
         },
       ]
     ) { [pin = settings.tls.selfSigned ? application.certificates?.tls.pins.first : nil] url in
-      if let pin { Console.note("The pin is \(pin)") }
+      if let pin { Console.message("The pin is \(pin)") }
       Console.print("Listening on \(url)")
     }
     let group = ServiceGroup(
@@ -159,7 +159,7 @@ struct ServeCommand: AsyncParsableCommand {
       ).secret
     }
     if let secret {
-      Console.note("Created the admin token \(secret)\nIt allows everything, and cannot be shown again.")
+      Console.message("Created the admin token \(secret)\nIt allows everything, and cannot be shown again.")
     }
   }
 
@@ -177,5 +177,26 @@ struct ServeCommand: AsyncParsableCommand {
     flags["server.tls.acmeFolder"] = acmeFolder
     if insecure { flags["server.insecure"] = "true" }
     return flags
+  }
+}
+
+extension ServerSettings {
+  /// Takes the sockets that a service manager has opened, if there are any. They replace the address in the settings,
+  /// so that a socket that other machines can reach requires a token.
+  mutating func takeListeners(_ environment: [String: String]) throws(CommandFailure) -> [Socket] {
+    let listeners: [Socket]
+    do { listeners = try InheritedSockets.take(from: environment) } catch {
+      throw CommandFailure(error.description, status: .refused)
+    }
+    do throws(SystemError) {
+      var addresses: [SocketAddress] = []
+      for listener in listeners { addresses.append(try listener.localAddress) }
+      if let address = addresses.first(where: { !$0.host.isLoopback }) ?? addresses.first {
+        (host, port) = ("\(address.host)", Int(address.port))
+      }
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+    return listeners
   }
 }

@@ -93,13 +93,13 @@ struct UploadCommand: AsyncParsableCommand {
           progress: line.show,
           restarted: { reason in
             line.finish()
-            Console.note("The upload starts again from the first byte: \(reason).")
+            Console.message("The upload starts again from the first byte: \(reason).")
           })
       }
     Interruption.say(nil)
     resumed?.finish()
     line.finish()
-    Console.note("Attached \(Console.size(record.size)) to \(record.report).")
+    Console.message("Attached \(Console.size(record.size)) to \(record.report).")
     if json { Console.print(json: record) } else { Console.print(record.id.description) }
   }
 }

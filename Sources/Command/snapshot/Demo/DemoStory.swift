@@ -120,6 +120,6 @@ struct DemoCommand: AsyncParsableCommand {
   func run() async throws {
     let scratch = try ScratchFolder(keep: keep)
     try await DemoStory(folder: scratch.url).tell()
-    if keep { Console.note("The files of the demo are in \(scratch.url.path).") }
+    if keep { Console.message("The files of the demo are in \(scratch.url.path).") }
   }
 }

@@ -156,7 +156,7 @@ struct RedactedCopy {
       try leaveOut(name, identifier, call, error.reason, size, error.description)
       return nil
     }
-    noteMatches(in: original, identifier)
+    removeMatchingRules(in: original, identifier)
     if left != original {
       found.append(
         SecretPlaces(identifier, call: call, from: Array(original), to: Array(left), redactor))
@@ -165,7 +165,7 @@ struct RedactedCopy {
     return (original, left)
   }
 
-  private mutating func noteMatches(in data: Data, _ identifier: String) {
+  private mutating func removeMatchingRules(in data: Data, _ identifier: String) {
     idleRules.removeAll { name in
       rules.rules.contains { rule in
         guard rule.name == name, rule.isAboutPath, rule.applies(to: identifier) else { return false }

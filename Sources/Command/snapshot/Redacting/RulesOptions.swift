@@ -24,7 +24,7 @@ struct RulesOptions: ParsableArguments {
       throw CommandFailure(error.description, status: .refused)
     }
     let copy = try RedactedCopy(of: manifest, in: folder, by: rules, keepsWords: keepWords)
-    for name in copy.idleRules { Console.note("The path of the rule ‘\(name)’ matched nothing.") }
+    for name in copy.idleRules { Console.message("The path of the rule ‘\(name)’ matched nothing.") }
     return copy
   }
 

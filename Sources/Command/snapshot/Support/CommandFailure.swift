@@ -1,5 +1,8 @@
+import FileStore
+import HTTPTLS
 import SnapshotClient
 import SnapshotFormat
+import SnapshotServer
 
 /// The reason why a command fails: one sentence with the cause and the remedy.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -41,5 +44,27 @@ extension CommandFailure {
   /// Describes an error of app data. The status depends on whether the data was refused or the disk failed.
   init(_ error: AppDataError) {
     self.init(error.description, status: error.isSystemFailure ? .failed : .refused)
+  }
+}
+
+extension CommandFailure {
+  /// The failure of a server that does not start, with the options that help.
+  init(_ error: ServerError) {
+    switch error {
+    case .invalidHost(let host):
+      self.init("‘\(host)’ is neither an IP address nor localhost; give one as --host.", status: .refused)
+    case .tokenMissing:
+      self.init(
+        """
+        \(error) Make one with `snapshot token create`, listen on 127.0.0.1, or pass --insecure if a proxy in front \
+        controls access.
+        """, status: .refused)
+    case .tokens(let error): self.init(error)
+    case .tls(let error): self.init(error.description, status: .refused)
+    case .storage(.flawed), .quotaUnsupported, .sharedSettings: self.init(error.description, status: .refused)
+    case .storage(.backup), .storage(.migrating), .storage(.restoring):
+      self.init(error.description, status: .refused)
+    case .storage, .objectStore, .database, .catalog, .auditLog: self.init(error.description)
+    }
   }
 }

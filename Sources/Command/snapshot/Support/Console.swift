@@ -21,10 +21,10 @@ enum Console {
   }
 
   /// Writes a line that is not part of the result.
-  static func note(_ line: String) { _ = write(line + "\n", to: .standardError) }
+  static func message(_ line: String) { _ = write(line + "\n", to: .standardError) }
 
   /// Writes an error message as one line. The message can contain text from other parties, so it is escaped.
-  static func error(_ message: String) { note("Error: \(escaped(message))") }
+  static func error(_ message: String) { Self.message("Error: \(escaped(message))") }
 
   /// Writes text without a line break, to show progress on a terminal.
   static func progress(_ text: String) { _ = write(text, to: .standardError) }

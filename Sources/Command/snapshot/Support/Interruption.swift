@@ -8,7 +8,7 @@ enum Interruption {
   static func handle() {
     ProcessSignals.onInterruption { number in
       TemporaryPaths.removeAll {
-        if let words = words.withLock(\.self) { Console.note(words) }
+        if let words = words.withLock(\.self) { Console.message(words) }
         ProcessSignals.end(by: number)
       }
     }

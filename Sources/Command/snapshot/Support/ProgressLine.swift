@@ -41,7 +41,7 @@ final class ProgressLine: Sendable {
       defer { last = max(last, percent / 25) }
       return percent / 25 > last
     }) {
-      Console.note(text)
+      Console.message(text)
     }
   }
 

@@ -38,7 +38,7 @@ struct ResumedUpload {
 
   /// Removes the folder.
   func finish() {
-    do { try Folder.removeTree(folder) } catch { Console.note("Cannot remove \(folder): \(error)") }
+    do { try Folder.removeTree(folder) } catch { Console.message("Cannot remove \(folder): \(error)") }
   }
 
   private static func bundle(
@@ -47,7 +47,7 @@ struct ResumedUpload {
     let (whole, staged) = (folder + "/bundle.zip", folder + "/staged.zip")
     if case .bundle = source { return try source.packed(to: URL(filePath: whole)) }
     if Folder.isRegularFile(whole) {
-      Console.note("Continuing with the bundle packed earlier, \(whole).")
+      Console.message("Continuing with the bundle packed earlier, \(whole).")
       return try SnapshotSource(whole).packed(to: URL(filePath: whole))
     }
     do throws(SystemError) { try Folder.removeIfPresent(staged) } catch { throw CommandFailure("\(error)") }

@@ -24,7 +24,7 @@ final class ScratchFolder: Sendable {
 
   deinit {
     if keep { return }
-    do { try Folder.removeTree(url.path) } catch { Console.note("Cannot remove \(url.path): \(error)") }
+    do { try Folder.removeTree(url.path) } catch { Console.message("Cannot remove \(url.path): \(error)") }
     TemporaryPaths.forget(url.path)
   }
 

@@ -70,7 +70,7 @@ enum SnapshotSource {
       return (
         destination,
         try Self.refusing { () throws(BundleError) in
-          Self.noteLeftOut(
+          Self.reportLeftOut(
             note == nil && fields.isEmpty
               ? try SnapshotBundle.pack(folder: folder, to: destination)
               : try SnapshotBundle.pack(folder: folder, note: note, fields: fields, to: destination))
@@ -80,7 +80,7 @@ enum SnapshotSource {
       do throws(AppDataError) {
         return (
           destination,
-          Self.noteLeftOut(
+          Self.reportLeftOut(
             try AppData.makeSnapshot(of: folder, note: note, fields: fields, to: destination))
         )
       } catch {
@@ -117,12 +117,12 @@ enum SnapshotSource {
   }
 
   /// Lists the files whose names the bundle can't contain, and returns its manifest.
-  private static func noteLeftOut(_ packed: SnapshotBundle.Packed) -> Manifest {
+  private static func reportLeftOut(_ packed: SnapshotBundle.Packed) -> Manifest {
     for path in packed.leftOut.prefix(100) {
-      Console.note("Left out, because a bundle can't contain its name: \(Console.escaped(path))")
+      Console.message("Left out, because a bundle can't contain its name: \(Console.escaped(path))")
     }
     let rest = packed.leftOut.count - 100
-    if rest > 0 { Console.note("Left out for the same reason: \(rest) more files and folders") }
+    if rest > 0 { Console.message("Left out for the same reason: \(rest) more files and folders") }
     return packed.manifest
   }
 

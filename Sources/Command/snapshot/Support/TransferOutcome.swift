@@ -30,7 +30,7 @@ enum TransferOutcome {
       for problem in report.problems { Console.print("\(problem.id) \(problem.kind.rawValue)") }
       for problem in report.fileProblems { Console.print("\(problem.path) \(problem.kind.rawValue)") }
     }
-    Console.note(
+    Console.message(
       """
       Copied \(report.copiedBundles) bundles (\(Console.size(report.copiedBytes))), \(report.changedRecords) changed \
       records, \(report.deletions) deletions and \(report.otherFiles) other files; \(target) has \

@@ -77,7 +77,7 @@ final class Channel {
   /// Receives and drops bytes as they arrive on the socket.
   func dropReceived() throws(SystemError) -> Int? { try socket.receive(into: loop.scratch) }
 
-  /// Removes the session without a word to the client. What follows is not protected.
+  /// Removes the session without sending its end to the client. Bytes that are sent afterwards are not encrypted.
   func dropSession() { session = nil }
 
   func close() {

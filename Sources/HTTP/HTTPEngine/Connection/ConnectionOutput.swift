@@ -103,8 +103,8 @@ final class ConnectionOutput {
     }
   }
 
-  /// Whether the head is sent before the file after it, so that the client reads the one while the other is sent. With
-  /// several clients the server is what they wait for, and one call for both takes less of its time.
+  /// Whether the head is sent before the file after it, so that the client reads the head while the file is sent.
+  /// With several clients the server is the bottleneck, and one call for both takes less of its time.
   private var sendsHeadAhead: Bool {
     guard loop.eventsInRound <= 1, case .file(_, _, let remaining) = queue.first else { return false }
     return remaining > Self.joinedSize

@@ -43,7 +43,7 @@ final class Exchange: @unchecked Sendable {
   /// Whether the whole response was queued.
   private var isQueued = false
   /// Whether sending has failed, while received bytes are still read.
-  private var isUnheard = false
+  private var hasSendingFailed = false
   private var hasEnded = false
 
   /// The start time in nanoseconds on the monotonic clock; `nil` if the exchange is not reported.
@@ -137,7 +137,7 @@ final class Exchange: @unchecked Sendable {
   /// Sends the response, or the start of a streamed response.
   func write(_ response: HTTPServerResponse) {
     guard isOpen else { return }
-    if isUnheard { return connection.close() }
+    if hasSendingFailed { return connection.close() }
     // The response is sent after all interim responses. If there is a held response already, it takes precedence.
     guard output.isEmpty else {
       if held == nil { held = response }
@@ -181,7 +181,7 @@ final class Exchange: @unchecked Sendable {
   // MARK: Interim responses
 
   /// Whether an interim response can be sent, which is not the case after the final one has started (RFC 9110 §15.2).
-  private var mayAnswerInterim: Bool { isOpen && held == nil && status == 0 && !isUnheard }
+  private var mayAnswerInterim: Bool { isOpen && held == nil && status == 0 && !hasSendingFailed }
 
   /// Sends an interim response, and waits until it was written to the socket.
   ///
@@ -266,7 +266,7 @@ final class Exchange: @unchecked Sendable {
   /// bytes and then an error. If the response has started, the connection is closed.
   private func sendingFailed() {
     guard mayAnswerInterim, let body, !body.reader.isComplete else { return connection.close() }
-    isUnheard = true
+    hasSendingFailed = true
     output.discard()
     connection.updateWriting()
   }
@@ -293,7 +293,7 @@ final class Exchange: @unchecked Sendable {
           status: status, bytesReceived: Int64(head?.length ?? 0) + bodyBytes,
           bytesSent: output.bytesSent - sentBefore,
           duration: .nanoseconds(Int64(SystemClock.monotonicNanoseconds - began)),
-          isComplete: isComplete, note: head?.note.withLock { $0 }, head: head, number: number,
+          isComplete: isComplete, userInfo: head?.userInfo.withLock { $0 }, head: head, number: number,
           forwardedPeer: forwardedPeer, address: peer))
     }
     if let counted { loop.context.budget.endRequest(of: counted) }

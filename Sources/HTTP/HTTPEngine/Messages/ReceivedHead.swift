@@ -9,7 +9,7 @@ final class ReceivedHead: Sendable {
   let number: UInt64
   private let fields = Lock<HTTPFields?>(nil)
   /// The value that the handler attached to the request.
-  let note = Lock<(any AnyObject & Sendable)?>(nil)
+  let userInfo = Lock<(any AnyObject & Sendable)?>(nil)
 
   /// - Parameter bytes: exactly the head that `facts` describes.
   init(_ bytes: UnsafeRawBufferPointer, facts: RequestHead, number: UInt64) {

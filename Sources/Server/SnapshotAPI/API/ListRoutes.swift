@@ -71,7 +71,7 @@ struct ListRoutes: Sendable {
 extension CatalogQuery.Scope {
   /// Creates the scope of a caller's limits. Returns `nil` if the caller has none.
   package init?(_ limits: CallerLimits) {
-    guard !limits.areNone else { return nil }
+    guard !limits.isUnlimited else { return nil }
     self.init(
       reportPrefixes: limits.reportPrefixes?.sorted(), applications: limits.applications?.sorted())
   }

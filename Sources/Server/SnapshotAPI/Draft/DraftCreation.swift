@@ -9,7 +9,7 @@ import SnapshotStore
 struct DraftCreation {
   let dialect: DraftDialect
   /// Whether the client understands interim responses of this version, because it sent its version.
-  let hearsInterim: Bool
+  let supportsInterim: Bool
   /// Whether this request contains the whole bundle.
   let completes: Bool
   /// The length of the bundle, if the head specifies it.
@@ -40,7 +40,7 @@ struct DraftCreation {
     }
     try UploadIntake.checkCoding(fields)
     dialect = version.dialect
-    hearsInterim = version != .unsaid
+    supportsInterim = version != .missing
     self.completes = completes
     length = try Self.length(fields, request.body.declaredLength, completes: completes)
     expected = try UploadIntake.digest(.reprDigest, in: fields)

@@ -102,21 +102,21 @@ package struct DraftDialect: Sendable, Hashable {
 /// The version of the draft that a request specifies.
 enum DraftVersion: Sendable, Hashable {
   /// A supported version.
-  case spoken(DraftDialect)
+  case supported(DraftDialect)
   /// No version.
-  case unsaid
+  case missing
   /// An unsupported version.
   case unknown
 
   init(_ fields: HTTPFields) {
     guard let text = fields[.uploadDraftInteropVersion] else {
-      self = .unsaid
+      self = .missing
       return
     }
     let number = StructuredItem.count(text)
-    self = DraftDialect.all.first { Int64($0.number) == number }.map(DraftVersion.spoken) ?? .unknown
+    self = DraftDialect.all.first { Int64($0.number) == number }.map(DraftVersion.supported) ?? .unknown
   }
 
   /// The version to use for an existing upload: a client that has one understands some version.
-  var dialect: DraftDialect { if case .spoken(let dialect) = self { dialect } else { .newest } }
+  var dialect: DraftDialect { if case .supported(let dialect) = self { dialect } else { .newest } }
 }

@@ -70,7 +70,7 @@ struct DraftRoutes: Sendable {
     }
     call.concerns(status)
     // A client that sends no version now sent one when it created the upload.
-    let opened = version == .unsaid ? DraftDialect.named(status.terms.dialect) : nil
+    let opened = version == .missing ? DraftDialect.named(status.terms.dialect) : nil
     var fields = (opened ?? version.dialect).fields(isComplete: status.isComplete)
     fields[.uploadOffset] = "\(status.offset)"
     fields[.uploadLength] = status.length.map { "\($0)" }
@@ -102,8 +102,8 @@ struct DraftRoutes: Sendable {
       completes: completes,
       digest: try StatedDigest(.contentDigest, of: call.request),
       expected: completes ? try UploadIntake.digest(.reprDigest, in: fields) : nil)
-    let talks = version != .unsaid && version != .unknown && uploads.configuration.sendsInterimAnswers
-    let status = try await draft.append(id, request, dialect, talks: talks, call)
+    let sendsInterim = version != .missing && version != .unknown && uploads.configuration.sendsInterimAnswers
+    let status = try await draft.append(id, request, dialect, sendsInterim: sendsInterim, call)
     return try await draft.answer(
       status, dialect, [.uploadLimit: uploads.limit(of: status).fieldValue], dialect.appended, call)
   }

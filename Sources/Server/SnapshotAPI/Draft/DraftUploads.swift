@@ -47,9 +47,9 @@ struct DraftUploads: AttachDialect {
       .location: UploadLocation.value(of: ResumableUploads.draftPath + "/\(opened.id)", for: call.request),
       .uploadLimit: uploads.limit(of: opened).fieldValue,
     ]
-    let talks = creation.hearsInterim && uploads.configuration.sendsInterimAnswers
+    let sendsInterim = creation.supportsInterim && uploads.configuration.sendsInterimAnswers
     var isKnown = false
-    if talks {
+    if sendsInterim {
       var fields = place
       fields[.uploadDraftInteropVersion] = "\(creation.dialect.number)"
       isKnown = await call.request.sendInterim(Self.interim, fields)
@@ -57,7 +57,7 @@ struct DraftUploads: AttachDialect {
     do {
       let status = try await append(
         opened.id, AppendRequest(offset: 0, completes: creation.completes, digest: creation.digest),
-        creation.dialect, talks: isKnown, call)
+        creation.dialect, sendsInterim: isKnown, call)
       return try await answer(status, creation.dialect, status.isComplete ? [:] : place, .created, call)
     } catch let error as UploadFailure {
       // The client doesn't know the location, so it can't resume the upload.
@@ -66,9 +66,9 @@ struct DraftUploads: AttachDialect {
     }
   }
 
-  /// Appends the body of `call` to an upload. If `talks`, sends the progress to the client in interim responses.
+  /// Appends the body of `call` to an upload. `sendsInterim` reports the progress to the client in interim responses.
   func append(
-    _ id: UploadID, _ request: AppendRequest, _ dialect: DraftDialect, talks: Bool, _ call: APIRequest
+    _ id: UploadID, _ request: AppendRequest, _ dialect: DraftDialect, sendsInterim: Bool, _ call: APIRequest
   ) async throws -> UploadStatus {
     let onProgress: @Sendable (Int64) async -> Void = { offset in
       await call.request.sendInterim(
@@ -76,7 +76,7 @@ struct DraftUploads: AttachDialect {
     }
     return try await failing(dialect) { () async throws(UploadError) in
       try await service.append(
-        id, request, body: call.request.body, of: call.caller, onProgress: talks ? onProgress : nil)
+        id, request, body: call.request.body, of: call.caller, onProgress: sendsInterim ? onProgress : nil)
     }
   }
 

@@ -48,7 +48,7 @@ package struct RequestContextMiddleware: Middleware {
   package func respond(
     to request: HTTPServerRequest, next: Responder<HTTPServerRequest>
   ) async throws -> HTTPServerResponse {
-    request.note = RequestContext()
+    request.userInfo = RequestContext()
     return try await next(request)
   }
 }

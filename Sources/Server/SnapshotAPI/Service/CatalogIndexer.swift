@@ -113,7 +113,7 @@ package final class CatalogIndexer: Sendable {
   }
 
   /// Remembers that the catalogue has missed a change. The next ``update()`` repeats it.
-  func noteMissedChange(of ids: [SnapshotID], _ error: any Error) {
+  func reportMissedChange(of ids: [SnapshotID], _ error: any Error) {
     logger.error(
       "The catalogue could not be changed; it will be tried again",
       metadata: ["ids": "\(ids.prefix(10).map(\.description))", "error": "\(error)"])
@@ -122,11 +122,11 @@ package final class CatalogIndexer: Sendable {
 
   /// Remembers that the catalogue could not remove a snapshot. Until the next ``update()`` repeats it, lists omit the
   /// snapshot.
-  func noteMissedRemoval(of id: SnapshotID, _ error: any Error) {
+  func reportMissedRemoval(of id: SnapshotID, _ error: any Error) {
     state.withLock { state in
       if state.unlisted.count < MissedChanges.limit { state.unlisted.insert(id) }
     }
-    noteMissedChange(of: [id], error)
+    reportMissedChange(of: [id], error)
   }
 
   /// The deleted snapshots that lists omit.

@@ -16,7 +16,7 @@ struct ReconciledCatalog: Catalog {
       try await changes.insert(records)
       journal?.settle(written)
     } catch {
-      indexer.noteMissedChange(of: records.map(\.id), error)
+      indexer.reportMissedChange(of: records.map(\.id), error)
     }
   }
 
@@ -26,7 +26,7 @@ struct ReconciledCatalog: Catalog {
       try await changes.remove(id)
       journal?.settle(written)
     } catch {
-      indexer.noteMissedRemoval(of: id, error)
+      indexer.reportMissedRemoval(of: id, error)
     }
   }
 
@@ -36,7 +36,7 @@ struct ReconciledCatalog: Catalog {
       try await changes.refresh(record, from: store)
       journal?.settle(written)
     } catch let error as CatalogError {
-      indexer.noteMissedChange(of: [record.id], error)
+      indexer.reportMissedChange(of: [record.id], error)
     }
   }
 

@@ -244,7 +244,7 @@ package struct UploadService: Sendable {
     } catch {
       // The upload is published even if its record can't be read at the moment.
       guard let indexer = snapshots.indexer else { throw error }
-      indexer.noteMissedChange(of: [id], error)
+      indexer.reportMissedChange(of: [id], error)
       return nil
     }
   }

@@ -114,12 +114,12 @@ extension FilePreview {
       return
     }
     let documents = Measures.count(json.index.documents, "JSON document")
-    let note = json.index.isSequence ? "The file contains \(documents)." : nil
+    let remark = json.index.isSequence ? "The file contains \(documents)." : nil
     switch selection.view {
     case .formatted:
       self.init(
         .formatted(try JSONFormatted(json, from: selection.from), count: json.index.lines), view: .formatted,
-        remark: note)
+        remark: remark)
     case .table:
       if let place = try JSONTable.place(in: json, at: place),
         let table = try JSONTable(json, place, from: selection.from, order: selection.order)
@@ -135,10 +135,10 @@ extension FilePreview {
       }
     default:
       if let page = try JSONStringPage(json, place, from: selection.from) {
-        self.init(.string(page), view: .tree, remark: note)
+        self.init(.string(page), view: .tree, remark: remark)
         encoded = try EncodedText(json, place)
       } else {
-        self.init(.outline(try JSONOutline(json, place, from: selection.from)), view: .tree, remark: note)
+        self.init(.outline(try JSONOutline(json, place, from: selection.from)), view: .tree, remark: remark)
       }
     }
   }

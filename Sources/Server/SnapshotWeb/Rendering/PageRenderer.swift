@@ -28,17 +28,12 @@ struct PageRenderer: Sendable {
     return Array(templates.html(.values, fields).utf8)
   }
 
-  /// Returns the part of a page that is the same for every visitor.
-  func render(_ page: DocumentPage) -> RenderedDocument {
-    RenderedDocument(title: page.title, html: templates.html(.article, page.fields))
-  }
+  /// Returns the HTML of the main part of the page that describes every call.
+  func render(_ reference: APIReference) -> String { templates.html(.reference, reference.fields) }
 
-  /// Returns a page in UTF-8.
-  func render(_ document: RenderedDocument, in frame: PageFrame) -> [UInt8] {
-    let page = render(.document, document.title, [:], frame)
-    // The comment comes from the template: values can't contain it, because `<` is escaped in them.
-    guard let place = page.firstRange(of: Array(RenderedDocument.place.utf8)) else { return page }
-    return page[..<place.lowerBound] + Array(document.html.utf8) + page[place.upperBound...]
+  /// Returns a page of the documentation in UTF-8, with `html` as its main part.
+  func render(title: String, html: String, in frame: PageFrame) -> [UInt8] {
+    render(.document, title, ["html": html], frame)
   }
 
   private func render(
@@ -48,13 +43,4 @@ struct PageRenderer: Sendable {
     fields["frame"] = frame.fields(title: title, isHome: page == .home)
     return Array(templates.html(page, fields).utf8)
   }
-}
-
-/// A page of the documentation as HTML, without the layout around it, which depends on the visitor.
-struct RenderedDocument: Sendable {
-  /// The comment in the template `document` that the HTML replaces.
-  static let place = "<!--article-->"
-
-  let title: String
-  let html: String
 }

@@ -7,8 +7,8 @@ struct PageTemplates: Sendable {
     case home, report, snapshot, history, preview, diff, link, signIn, signedOut, problem, document
     /// The values of a file, without the page around them.
     case values
-    /// The main part of a document, without the layout.
-    case article
+    /// The main part of the page that describes every call.
+    case reference
   }
 
   private static let sources: [String: [UInt8]] = [
@@ -45,8 +45,8 @@ struct PageTemplates: Sendable {
     "signedOut": PackageResources.signed_out_mustache,
     "problem": PackageResources.problem_mustache,
     "document": PackageResources.document_mustache,
-    "article": PackageResources.article_mustache,
-    "blocks": PackageResources.blocks_mustache,
+    "reference": PackageResources.reference_mustache,
+    "table": PackageResources.table_mustache,
     "spans": PackageResources.spans_mustache,
   ]
 

@@ -30,12 +30,12 @@ package struct WebPages: Sendable {
   ///   - history: the actions on snapshots, which administrators can see.
   ///   - comparisonFilter: the values that comparisons omit unless a visitor enters other rules.
   ///   - copies: the disk space for inflated copies of files that are shown.
-  ///   - manual: returns the articles, which are parsed when the first of them is requested.
+  ///   - manual: the articles of the documentation.
   ///   - reference: returns the description of the API, which is made when its page is first requested.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
     history: AuditHistory? = nil, comparisonFilter: ComparisonFilter = ComparisonFilter(),
-    copies: CopySpace, manual: @escaping @Sendable () -> Manual,
+    copies: CopySpace, manual: Manual,
     reference: @escaping @Sendable () -> APIReference, logger: Logger
   ) {
     self.logger = logger

@@ -219,13 +219,13 @@ extension ManifestScanner {
       switch try next() {
       case .beginObject, .beginArray: open.append(KeySet())
       case .endObject, .endArray: open.removeLast()
-      case .key: try note(text(), in: &open[open.count - 1])
+      case .key: try insert(text(), in: &open[open.count - 1])
       default: break
       }
     } while !open.isEmpty
   }
 
-  private mutating func note(_ key: String, in keys: inout KeySet) {
+  private mutating func insert(_ key: String, in keys: inout KeySet) {
     if !keys.insert(key) { repeatedKey = repeatedKey ?? key }
   }
 
@@ -254,7 +254,7 @@ extension ManifestScanner {
       var members: [String: JSONValue] = [:]
       while try next() == .key {
         let key = try text()
-        note(key, in: &keys)
+        insert(key, in: &keys)
         members[key] = try value()
       }
       return .object(members)

@@ -21,7 +21,7 @@ extension EncodedText {
     guard var pieces = try JSONStringPieces(view, place) else { return .malformed }
     let copy = try space.makeCopy()
     var size = 0
-    var decoder = Base64Text.Decoder()
+    var decoder = Base64.Decoder()
     var prefix = 0
     if case .base64(let count) = coding { prefix = count }
     if case .token = coding { return try decodeToken(&pieces, copy, limits) }
@@ -61,13 +61,13 @@ extension EncodedText {
     guard parts.count == 3 else { return nil }
     var document: [UInt8] = []
     for (name, part) in zip(["header", "payload"], parts) {
-      var decoder = Base64Text.Decoder()
+      var decoder = Base64.Decoder()
       guard let bytes = decoder.decode(part), decoder.isComplete, isJSON(bytes[...], isCut: false) else {
         return nil
       }
       document += Array((document.isEmpty ? "{\"\(name)\":" : ",\"\(name)\":").utf8) + bytes
     }
-    var decoder = Base64Text.Decoder()
+    var decoder = Base64.Decoder()
     guard decoder.decode(parts[2]) != nil else { return nil }
     return document + Array(",\"signature\":\"".utf8) + parts[2].filter { !Self.isSpace($0) }
       + Array("\"}".utf8)

@@ -80,7 +80,7 @@ package struct EncodedText: Sendable, Hashable {
 
   /// The decoded bytes of base64 or of its beginning.
   private static func decoded(_ text: ArraySlice<UInt8>, isCut: Bool) -> [UInt8]? {
-    var decoder = Base64Text.Decoder()
+    var decoder = Base64.Decoder()
     guard let bytes = decoder.decode(text), isCut || decoder.isComplete else { return nil }
     return bytes
   }

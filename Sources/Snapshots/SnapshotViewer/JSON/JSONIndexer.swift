@@ -35,8 +35,8 @@ struct JSONIndexer {
     let isObject: Bool
     let line: Int32
     var count: Int32 = 0
-    /// The offset of the last place that was noted, or the start.
-    var noted: Int32
+    /// The offset of the last place that was marked, or the start.
+    var marked: Int32
   }
 
   private let limits: JSONIndex.Limits
@@ -58,7 +58,7 @@ struct JSONIndexer {
     configuration.allowsSequence = true
     tokenizer = JSONTokenizer(configuration)
     // All documents, which are one container if there are several.
-    open = [Open(start: -1, isObject: false, line: 0, noted: 0)]
+    open = [Open(start: -1, isObject: false, line: 0, marked: 0)]
   }
 
   /// Reads the next bytes; an empty piece is the end. Returns whether the document is complete.
@@ -66,12 +66,12 @@ struct JSONIndexer {
     if piece.isEmpty { tokenizer.finish() } else { tokenizer.feed(piece) }
     while let token = try tokenizer.next() {
       switch token {
-      case .key: try note()
+      case .key: try mark()
       case .beginObject: try begin(isObject: true)
       case .beginArray: try begin(isObject: false)
       case .endObject, .endArray: end()
       case .string, .number, .boolean, .null:
-        if !isInObject { try note() }
+        if !isInObject { try mark() }
         line += 1
       }
     }
@@ -82,7 +82,7 @@ struct JSONIndexer {
   private var isInObject: Bool { open[open.count - 1].isObject }
 
   /// Counts a child of the innermost container that begins with the last token.
-  private mutating func note(isContainer: Bool = false) throws(JSONFailure) {
+  private mutating func mark(isContainer: Bool = false) throws(JSONFailure) {
     let offset = Int32(tokenizer.range.lowerBound)
     let last = open.count - 1
     if last == 0, open[0].count == 0 {
@@ -91,8 +91,8 @@ struct JSONIndexer {
       // Words and numbers in a row are text rather than JSON Lines.
       throw tokenizer.failure
     }
-    if offset - open[last].noted >= spacing {
-      open[last].noted = offset
+    if offset - open[last].marked >= spacing {
+      open[last].marked = offset
       marks.append(.init(owner: open[last].start, offset: offset, index: open[last].count, line: line))
       if marks.count >= limits.entries { thin() }
     }
@@ -100,9 +100,9 @@ struct JSONIndexer {
   }
 
   private mutating func begin(isObject: Bool) throws(JSONFailure) {
-    if !isInObject { try note(isContainer: true) }
+    if !isInObject { try mark(isContainer: true) }
     let offset = Int32(tokenizer.range.lowerBound)
-    open.append(Open(start: offset, isObject: isObject, line: line, noted: offset))
+    open.append(Open(start: offset, isObject: isObject, line: line, marked: offset))
     line += 1
   }
 
@@ -127,13 +127,15 @@ struct JSONIndexer {
     while spacing < Int32.max / 2, max(marks.count, containers.count) >= limits.entries {
       spacing *= 2
       containers.removeAll { $0.end - $0.start < spacing }
-      var noted: [Int32: Int32] = [:]
+      var marked: [Int32: Int32] = [:]
       marks.removeAll { mark in
-        guard mark.offset - noted[mark.owner, default: max(0, mark.owner)] >= spacing else { return true }
-        noted[mark.owner] = mark.offset
+        guard mark.offset - marked[mark.owner, default: max(0, mark.owner)] >= spacing else { return true }
+        marked[mark.owner] = mark.offset
         return false
       }
-      for index in open.indices { open[index].noted = noted[open[index].start] ?? max(0, open[index].start) }
+      for index in open.indices {
+        open[index].marked = marked[open[index].start] ?? max(0, open[index].start)
+      }
     }
   }
 

@@ -1,3 +1,5 @@
+import JSONText
+
 /// Reads a binary property list (`bplist00`) from its top object on, and writes it as JSON.
 ///
 /// The file is untrusted. Every object is read at its own place, and nothing is kept of it: the memory used depends on
@@ -202,7 +204,7 @@ struct BinaryPropertyList {
     let end = head.start + head.count
     while place < end {
       let next = min(place + Self.pieceSize, end)
-      try writer.append(plain: Base64Text.encoded(try blocks.bytes(place..<next)))
+      try writer.append(plain: Base64.encode(try blocks.bytes(place..<next)))
       place = next
     }
     try writer.endString()

@@ -1,3 +1,5 @@
+import JSONText
+
 /// Reads a property list in XML, and writes it as JSON.
 ///
 /// The file is untrusted. Only the elements of property lists, without attributes, are accepted, and only the entities
@@ -34,7 +36,7 @@ struct XMLPropertyList {
   private var levels: [Level] = []
   private var hasValue = false
   private var word: [UInt8] = []
-  private var base64 = Base64Text.Check()
+  private var base64 = Base64.Decoder(isStrict: true)
 
   init(
     _ input: PropertyListStream, _ writer: PropertyListWriter, _ limits: PropertyList.Limits,
@@ -149,7 +151,7 @@ struct XMLPropertyList {
     return true
   }
 
-  /// Notes that a value follows, or throws if none is allowed.
+  /// Records that a value follows, or throws if none is allowed.
   private mutating func beginValue() throws(PropertyListError) {
     guard let level = levels.last else {
       guard !hasValue else { throw failure(.markup) }
@@ -186,7 +188,7 @@ struct XMLPropertyList {
       try writer.endString()
     case .data:
       try writer.beginString(.data)
-      base64 = Base64Text.Check()
+      base64 = Base64.Decoder(isStrict: true)
       if !isEmpty { try readText(.data, in: tag) }
       guard base64.isComplete else { throw failure(.data) }
       try writer.endString()
@@ -361,7 +363,7 @@ struct XMLPropertyList {
     case .characters: try writer.append(text)
     case .data:
       let digits = text.filter { !Self.isSpace($0) }
-      guard base64.take(digits) else { throw failure(.data) }
+      guard base64.decode(digits) != nil else { throw failure(.data) }
       try writer.append(plain: digits)
     case .word:
       guard word.count + text.count <= limits.word else { throw failure(.markup) }

@@ -188,7 +188,7 @@ package struct ArchiveBackup: Sendable {
     let bytes = try file.read()
     guard let record = RecordFile.intact(bytes, of: item.id) else { return keep(item, or: .damaged, &report) }
     if kept == record.sha256 {
-      if !item.found.contains(.bundle) { report.note(.kept, item.id) }
+      if !item.found.contains(.bundle) { report.add(.kept, item.id) }
       report.changedRecords += 1
     } else {
       guard let bundle = try FileSection(ifPresent: source.path(.bundle, of: item.id)) else {
@@ -220,10 +220,10 @@ package struct ArchiveBackup: Sendable {
     _ item: Item, or problem: TransferReport.Problem.Kind, _ report: inout TransferReport
   ) -> BackupIndex.Entry? {
     if case .bundle(let size, _, _) = item.former {
-      report.note(.kept, item.id)
+      report.add(.kept, item.id)
       report.add(size: size)
     } else if !item.found.isEmpty, !item.found.isBeingPublished {
-      report.note(problem, item.id)
+      report.add(problem, item.id)
     }
     return item.former
   }

@@ -163,7 +163,7 @@ struct BackupArchives: BackupSource {
       let path = "\(target)/\(name)"
       try staged.makeFolder(Folder.parent(of: path))
       let copy = try staged.copy(file.contents, mode: 0o600)
-      check.noteCopy(of: name, copy.sha256)
+      check.didCopy(of: name, copy.sha256)
       try staged.add(copy, as: path, modified: file.modified)
       try staged.commitIfMany()
       report.otherFiles += 1

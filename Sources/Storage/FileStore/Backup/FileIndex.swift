@@ -32,11 +32,11 @@ struct FileIndex: Codable, Sendable, Equatable {
 /// Learns about every file that belongs to no snapshot while it is copied.
 protocol OtherFilesObserver: AnyObject {
   /// Called when a file was copied, before the copy gets its name.
-  func noteCopy(of name: String, _ sha256: ContentDigest)
+  func didCopy(of name: String, _ sha256: ContentDigest)
   /// Whether a copy that an earlier run has made can stay, which has the length and the time of the original.
   func canKeep(_ copy: File, of name: String) throws(SystemError) -> Bool
   /// Called when a copy will be removed, before it is.
-  func noteRemoval(of name: String)
+  func didRemove(of name: String)
 }
 
 /// Keeps the index of a backup's other files up to date while they change: at any moment each file that it names is there
@@ -55,7 +55,7 @@ final class FileLedger: OtherFilesObserver {
     index = try backup.readFileIndex() ?? FileIndex()
   }
 
-  func noteCopy(of name: String, _ sha256: ContentDigest) {
+  func didCopy(of name: String, _ sha256: ContentDigest) {
     present[name] = sha256
     guard let known = index.digests[name], !known.contains(sha256) else { return }
     index.digests[name] = known + [sha256]
@@ -70,11 +70,11 @@ final class FileLedger: OtherFilesObserver {
     }
     let digest = try ContentDigest.of(contentsOf: copy)
     guard known.isEmpty || known.contains(digest) else { return false }
-    noteCopy(of: name, digest)
+    didCopy(of: name, digest)
     return true
   }
 
-  func noteRemoval(of name: String) {
+  func didRemove(of name: String) {
     present[name] = nil
     if index.digests.removeValue(forKey: name) != nil { isSaved = false }
   }
@@ -109,7 +109,7 @@ final class FileCheck: OtherFilesObserver {
     expected = (index?.digests ?? [:]).filter { isExpected($0.key) }
   }
 
-  func noteCopy(of name: String, _ sha256: ContentDigest) {
+  func didCopy(of name: String, _ sha256: ContentDigest) {
     seen.insert(name)
     if isExpected(sha256, of: name) { damaged.remove(name) } else { damaged.insert(name) }
   }
@@ -120,7 +120,7 @@ final class FileCheck: OtherFilesObserver {
     return true
   }
 
-  func noteRemoval(of name: String) {}
+  func didRemove(of name: String) {}
 
   private func isExpected(_ sha256: ContentDigest, of name: String) -> Bool {
     expected[name]?.contains(sha256) ?? true

@@ -110,7 +110,7 @@ struct OtherFiles {
     if Self.exact.contains(name), !entries.isEmpty {
       let names = Set(entries.map(\.name))
       for file in try Folder.entries("\(target)/\(name)") where !names.contains(file) {
-        observer?.noteRemoval(of: "\(name)/\(file)")
+        observer?.didRemove(of: "\(name)/\(file)")
         staged.remove("\(target)/\(name)/\(file)")
       }
     }
@@ -138,7 +138,7 @@ struct OtherFiles {
     }
     let modified = try file.modifiedAt
     let copy = try staged.copy(FileSection(file, 0..<size), mode: 0o600)
-    observer?.noteCopy(of: name, copy.sha256)
+    observer?.didCopy(of: name, copy.sha256)
     try staged.add(copy, as: path, modified: modified)
     try staged.commitIfMany()
     return 1

@@ -186,7 +186,7 @@ package struct StorageBackup: Sendable {
     guard let record = RecordFile.intact(bytes, of: id) else { return try keep(item, or: .damaged, &report) }
     let bundle: StagedFiles.Copy?
     if kept?.sha256 == record.sha256 {
-      if !item.found.contains(.bundle) { report.note(.kept, id) }
+      if !item.found.contains(.bundle) { report.add(.kept, id) }
       bundle = nil
     } else {
       guard let file = try File.ifPresent(source.path(.bundle, of: id)) else {
@@ -242,14 +242,14 @@ package struct StorageBackup: Sendable {
     _ item: Item, or problem: TransferReport.Problem.Kind, _ report: inout TransferReport
   ) throws(SystemError) -> BackupIndex.Entry? {
     if let kept = try intactCopy(item) {
-      report.note(.kept, item.id)
+      report.add(.kept, item.id)
       report.add(size: kept.size)
       return item.former
         ?? .bundle(
           size: kept.size, sha256: kept.sha256, record: BackupIndex.RecordStamp(size: 0, modified: 0))
     }
     if item.former == nil, item.found.isEmpty || item.found.isBeingPublished { return nil }
-    report.note(problem, item.id)
+    report.add(problem, item.id)
     return item.former
   }
 

@@ -100,18 +100,18 @@ package struct StorageRestore: Sendable {
       return
     }
     guard found.isSuperset(of: [.record, .bundle]) else {
-      return report.note(found.contains(.damaged) ? .damaged : .missing, id)
+      return report.add(found.contains(.damaged) ? .damaged : .missing, id)
     }
     guard let (record, bytes) = try backup.intactRecord(id), let source = try backup.section(.bundle, of: id)
-    else { return report.note(.damaged, id) }
-    if case .bundle(_, let digest, _) = expected, digest != record.sha256 { return report.note(.damaged, id) }
+    else { return report.add(.damaged, id) }
+    if case .bundle(_, let digest, _) = expected, digest != record.sha256 { return report.add(.damaged, id) }
     if present.contains(.bundle), try target.intactBundle(id)?.sha256 == record.sha256 {
       return report.add(size: record.size)
     }
     let bundle = try staged.copy(source, mode: 0o440)
     guard bundle.size == record.size, bundle.sha256 == record.sha256 else {
       try staged.discard(bundle)
-      return report.note(.damaged, id)
+      return report.add(.damaged, id)
     }
     try staged.add(bundle, as: target.path(.bundle, of: id))
     try staged.add(try staged.copy(bytes, mode: 0o600), as: target.path(.record, of: id))

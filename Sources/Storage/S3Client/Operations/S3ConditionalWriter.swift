@@ -12,8 +12,8 @@ package struct S3ConditionalWriter: Sendable {
     /// The object was written, and has this version.
     case written(S3ETag)
     /// It is unknown whether this request or another one has written the object: read it again. The error is the last
-    /// answer. This is also the outcome of a condition that does not hold, because a request can be repeated on its
-    /// way, and its repetition then fails for its own success.
+    /// answer. This is also the outcome of a condition that does not hold, because a proxy can repeat
+    /// a request, and the repeated one fails because the first one succeeded.
     case undecided(S3Error)
   }
 

@@ -62,7 +62,7 @@ final class S3Appending: UploadAppending {
     try await UploadError.storing { () async throws(StoreError) in try await staged.append(bytes) }
     guard isDue else { return }
     try await Self.uncancelled { [self] () async throws(UploadError) in
-      try await noting { () async throws(UploadError) in try await leases.renew(lease) }
+      try await rememberingLoss { () async throws(UploadError) in try await leases.renew(lease) }
     }
   }
 
@@ -129,7 +129,7 @@ final class S3Appending: UploadAppending {
   private func keep(
     _ end: Int64, isLast: Bool, _ change: (inout UploadSession) -> Void = { _ in }
   ) async throws(UploadError) -> UploadSession {
-    try await noting { () async throws(UploadError) in
+    try await rememberingLoss { () async throws(UploadError) in
       try await storeParts(before: end)
       let (durable, session) = state.withLock { ($0.row, $0.session) }
       var row = durable
@@ -192,7 +192,7 @@ final class S3Appending: UploadAppending {
   }
 
   /// Runs `body`. After a failure, only the row says what was stored, so every later call throws it too.
-  private func noting<Value>(
+  private func rememberingLoss<Value>(
     _ body: () async throws(UploadError) -> Value
   ) async throws(UploadError) -> Value {
     if let loss = state.withLock({ $0.loss }) { throw loss }

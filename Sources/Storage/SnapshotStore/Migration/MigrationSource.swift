@@ -39,7 +39,7 @@ package protocol MigrationTarget: Sendable {
   func complete() async throws(TransferError)
 }
 
-/// What a store has under a UUID, as far as a list of names tells.
+/// What a store has under a UUID, judged by the names of its files or objects.
 package enum SnapshotPresence: Sendable, Hashable {
   /// A bundle.
   case published

@@ -5,7 +5,7 @@ import SnapshotFormat
 /// ``copy(_:)`` copies what is new while servers use the source, and can be called any number of times.
 /// ``finish(leavingLosses:_:)`` needs the servers to be stopped: it copies the rest, verifies every bundle that earlier
 /// runs have copied, and lets servers use the target. An interrupted run can be repeated. Each run reads all records of
-/// both stores, so nothing that it finds depends on what an earlier one has noted.
+/// both stores, so nothing that it finds depends on what an earlier one has recorded.
 ///
 /// Deletions are copied too: a deleted UUID stays taken. A snapshot that the source has lost without a deletion, or of
 /// which it has lost the bytes, remains in the target.
@@ -104,7 +104,7 @@ extension TransferReport {
     switch outcome {
     case .nothing: break
     case .deleted: deletions += 1
-    case .lost(let kind): note(kind, id)
+    case .lost(let kind): add(kind, id)
     case .bundle(let size, let change):
       add(size: size)
       switch change {
@@ -116,7 +116,7 @@ extension TransferReport {
       }
     case .kept(let size, _):
       add(size: size)
-      note(.kept, id)
+      add(.kept, id)
     }
   }
 }

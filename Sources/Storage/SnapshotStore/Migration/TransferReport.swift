@@ -69,7 +69,7 @@ package struct TransferReport: Sendable, Codable, Equatable {
   }
 
   /// Names a snapshot that was not copied as it should have been.
-  package mutating func note(_ kind: Problem.Kind, _ id: SnapshotID) {
+  package mutating func add(_ kind: Problem.Kind, _ id: SnapshotID) {
     problems.append(Problem(id: id, kind: kind))
   }
 }

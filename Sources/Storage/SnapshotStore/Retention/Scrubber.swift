@@ -187,7 +187,7 @@ public final class Scrubber: Sendable {
       switch error {
       case .deleted, .notFound: return nil
       case .damaged:
-        await noteDamage(of: id)
+        await recordDamage(of: id)
         return ScrubFinding(id: id, bytes: bytes, verdict: .damaged)
       default: onFailure(id, error)
       }
@@ -198,7 +198,7 @@ public final class Scrubber: Sendable {
   }
 
   /// Has a snapshot recorded as damaged that was found without its bytes, so that they can be attached again.
-  private func noteDamage(of id: SnapshotID) async {
+  private func recordDamage(of id: SnapshotID) async {
     do {
       try await catalog.insert(try await store.setAside(id))
     } catch StoreError.damaged, StoreError.deleted, StoreError.notFound {

@@ -124,8 +124,8 @@ private struct TextMatches {
         endWord()
       }
       if let single {
-        note(single, index..<next)
-        if let previous { note(previous.bytes + single, previous.start..<next) }
+        compare(single, index..<next)
+        if let previous { compare(previous.bytes + single, previous.start..<next) }
       }
       previous = single.map { ($0, index) }
       index = next
@@ -168,7 +168,7 @@ private struct TextMatches {
   }
 
   /// Compares a character of a script without spaces, or a pair of them.
-  private mutating func note(_ character: [UInt8], _ range: Range<String.Index>) {
+  private mutating func compare(_ character: [UInt8], _ range: Range<String.Index>) {
     for term in words where !term.isPrefix && character.elementsEqual(term.text.utf8) {
       found.insert(term)
       ranges.append(range)

@@ -43,11 +43,11 @@ import Testing
     try await reporter.queue.remove(id)
     #expect(
       probe.steps.withLock { $0 } == [
-        "stage", "writeNote", "publish", "flush", "saveNote", "saveNote", "removeBundle", "retire",
+        "stage", "writeState", "publish", "flush", "saveState", "saveState", "removeBundle", "retire",
       ])
   }
 
-  @Test(arguments: [QueueFolder.Step.stage, .writeNote, .publish, .flush], [ENOSPC, EIO])
+  @Test(arguments: [QueueFolder.Step.stage, .writeState, .publish, .flush], [ENOSPC, EIO])
   func `an attachment that fails at any step leaves no files and can be repeated`(
     step: QueueFolder.Step, code: Int32
   ) async throws {
@@ -71,7 +71,7 @@ import Testing
     let transport = UploadTransport([.status(500)])
     let reporter = try reporter(probe, transport)
     let id = try await reporter.attach(report: fixture.report)
-    probe.failing.withLock { $0 = [.saveNote: ENOSPC] }
+    probe.failing.withLock { $0 = [.saveState: ENOSPC] }
     // The failure can't be stored on disk, but is kept in memory.
     let item = try await reporter.queue.upload(id, waitingFor: .time)
     #expect(item.failures == 1)

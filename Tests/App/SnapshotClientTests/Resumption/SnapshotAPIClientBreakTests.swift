@@ -109,7 +109,7 @@ import Testing
     #expect(error?.code == .interrupted)
     let log = EventLog()
     try await client(server.url, attempts: 1).attach(bundle, to: report, as: id, state: state) {
-      log.note(.progress($0))
+      log.record(.progress($0))
     }
     #expect(server.methods == ["PUT", "PATCH", "HEAD", "PATCH"])
     #expect(server.received == [70_000, 30_000])

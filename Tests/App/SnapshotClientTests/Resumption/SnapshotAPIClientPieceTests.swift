@@ -65,7 +65,7 @@ import Testing
     let server = try DraftServer { $0.progressBytes = 10_000 }
     server.fail("PATCH", .cut(afterBodyBytes: 50_000))
     let log = EventLog()
-    try await client(server.url).attach(bundle, to: report, as: id) { log.note(.progress($0)) }
+    try await client(server.url).attach(bundle, to: report, as: id) { log.record(.progress($0)) }
     let told = log.progress.map(\.completed)
     #expect(told.first == 0)
     #expect(told.last == 100_000)
@@ -83,7 +83,7 @@ import Testing
     server.fail("PATCH", .cut(afterBodyBytes: 99_999), .answer("503 No"))
     server.fail("HEAD", .answer("503 No"), .answer("503 No"), .answer("503 No"))
     _ = await clientError {
-      try await client(server.url).attach(bundle, to: report, as: id) { log.note(.progress($0)) }
+      try await client(server.url).attach(bundle, to: report, as: id) { log.record(.progress($0)) }
     }
     #expect(log.progress.map(\.completed) == [0])
   }

@@ -17,7 +17,7 @@ import Testing
     let log = EventLog()
     let record = try await client(server.url, token: "s3cret").attach(
       bundle, to: report, as: id, expires: SnapshotEnd("30d"), state: state
-    ) { log.note(.progress($0)) }
+    ) { log.record(.progress($0)) }
     #expect(record.id == id)
     #expect(server.attached == [target: contents])
     let requests = server.requests
@@ -228,7 +228,7 @@ import Testing
     }
     let log = EventLog()
     try await client(server.url).attach(bundle, to: report, as: id, state: state) {
-      log.note(.progress($0))
+      log.record(.progress($0))
     }
     let told = log.progress.map(\.completed)
     #expect(told.last == 100_000)

@@ -55,7 +55,7 @@ import Testing
   @Test func `an app that ends before it stores its success sends nothing again`() async throws {
     try Folder.create(fixture.folder.file("copies").path)
     let folder = try QueueFolder(fixture.queue.path) { [fixture] (step) throws(SystemError) in
-      guard step == .saveNote else { return }
+      guard step == .saveState else { return }
       do {
         try FileManager.default.copyItem(at: fixture.queue, to: fixture.folder.file("copies/queue"))
       } catch { Issue.record(error) }

@@ -4,6 +4,7 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotWeb
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
   }
 
   private static var names: [String] {
-    ServerManual.files.keys.filter { $0 != ServerManual.landing }.map { $0.lowercased() }.sorted()
+    SnapshotHandler.manual.articles.keys.filter { $0 != "snapshotserver" }.sorted()
   }
 
   private func page(_ path: String) async throws -> (html: HTMLPage, text: String) {
@@ -32,15 +33,19 @@ import Testing
     return (try HTMLPage(answer.bytes), answer.text)
   }
 
-  @Test func `every file of the catalogue is embedded as it is`() throws {
+  @Test func `every article was rendered since it was edited`() throws {
     let catalogue = PackageFolder.url().appending(path: "Sources/Server/SnapshotServer/SnapshotServer.docc")
     let files = try FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "md" }
-    #expect(Set(files.map { $0.deletingPathExtension().lastPathComponent }) == Set(ServerManual.files.keys))
-    for file in files {
-      let name = file.deletingPathExtension().lastPathComponent
-      #expect(try Array(Data(contentsOf: file)) == ServerManual.files[name], "\(name)")
+    let digests = try files.map {
+      (
+        $0.deletingPathExtension().lastPathComponent.lowercased(),
+        try "\(ContentDigest.of(Array(Data(contentsOf: $0))))"
+      )
     }
+    #expect(
+      SnapshotHandler.manual.articles.mapValues(\.digest) == Dictionary(uniqueKeysWithValues: digests),
+      "Run `make articles`.")
   }
 
   @Test func `the list of articles links to each of them and to the reference`() async throws {

@@ -20,7 +20,7 @@ import Testing
     var offset: Int64 = 0
     var isPublished = false
 
-    mutating func note(_ session: UploadSession) {
+    mutating func record(_ session: UploadSession) {
       id = session.id
       offset = session.offset
       isPublished = session.outcome != nil
@@ -39,19 +39,19 @@ import Testing
   /// Uploads the sample in three requests, one of which breaks off, and publishes it.
   private func upload(on disk: PowerCutDisk<Answered>, isNamed: Bool = true) async throws {
     let store = try await open(disk.path)
-    func note(_ session: UploadSession) { disk.promise { $0.note(session) } }
+    func record(_ session: UploadSession) { disk.promise { $0.record(session) } }
     let session = try await store.createUpload(
       UploadTerms(.whole(attachment(isNamed)), length: size, dialect: "test"))
-    note(session)
-    note(try await store.append(sample.bytes[..<2000], to: session.id))
+    record(session)
+    record(try await store.append(sample.bytes[..<2000], to: session.id))
     let appending = try await store.beginAppending(AppendRequest(offset: 2000), bytes: nil, to: session.id)
     try await appending.write(IOBuffer(sample.bytes[2000..<4000]))
     let offset = try await appending.checkpoint()
     disk.promise { $0.offset = offset }
     try await appending.write(IOBuffer(sample.bytes[4000..<5000]))
-    note(try await appending.end(.broken))
-    note(try await store.append(sample.bytes[5000...], to: session.id))
-    note(try await store.commitUpload(session.id, as: attachment(isNamed)))
+    record(try await appending.end(.broken))
+    record(try await store.append(sample.bytes[5000...], to: session.id))
+    record(try await store.commitUpload(session.id, as: attachment(isNamed)))
     await store.close()
   }
 
@@ -114,7 +114,7 @@ import Testing
       let store = try await open(disk.path)
       if let id = moment.promise.id {
         let session = try await store.uploadSession(id)
-        disk.promise { $0.note(session) }
+        disk.promise { $0.record(session) }
       }
       await store.close()
       try await disk.forEachCut { try await check($0) }

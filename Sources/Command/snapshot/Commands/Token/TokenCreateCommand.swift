@@ -65,7 +65,7 @@ struct TokenCreateCommand: AsyncParsableCommand {
       expiresAt: expires.map { now.addingTimeInterval(Double($0.seconds)) })
     let (token, secret) = try await options.withTokens { try $0.create(request, now: now) }
     let folder = URL(filePath: try options.path())
-    Console.note("Created the token \(token.id) in \(folder.path). It cannot be shown again.")
+    Console.message("Created the token \(token.id) in \(folder.path). It cannot be shown again.")
     if json {
       let answer = Answer(token: secret, known: token)
       Console.print(json: answer)

@@ -19,7 +19,7 @@ struct TokenListCommand: AsyncParsableCommand {
       Console.print(json: tokens)
       return
     }
-    if tokens.isEmpty { Console.note("There are no tokens: everyone on this machine can read and write.") }
+    if tokens.isEmpty { Console.message("There are no tokens: everyone on this machine can read and write.") }
     let now = Date()
     for token in tokens { Console.print(Console.escaped(Self.line(token, now))) }
   }

@@ -74,14 +74,14 @@ final class AppProcess: Sendable {
   func folder(at path: String) throws -> QueueFolder {
     try QueueFolder(path) { [self] (step) throws(SystemError) in
       switch step {
-      case .stage, .writeNote, .publish, .flush: break
-      case .saveNote, .removeBundle, .retire: note("\(step)")
+      case .stage, .writeState, .publish, .flush: break
+      case .saveState, .removeBundle, .retire: record("\(step)")
       }
       if isDead { throw SystemError(operation: "\(step)", code: EIO) }
     }
   }
 
-  fileprivate func note(_ name: String) {
+  fileprivate func record(_ name: String) {
     let action: (@Sendable () -> Void)? = state.withLock { state in
       guard !state.isDead else { return nil }
       state.steps.append(name)
@@ -99,7 +99,7 @@ final class AppProcess: Sendable {
   /// Notes a step of the network, and waits while the process is suspended.
   /// - Returns: whether the process lives.
   fileprivate func take(_ name: String) async -> Bool {
-    note(name)
+    record(name)
     if state.withLock({ $0.isSuspended }) { await mayGoOn.wait() }
     guard isDead else { return true }
     await never.wait()
@@ -135,12 +135,12 @@ private struct BackgroundDouble: BackgroundTransport {
   func isUnderWay(_ name: String) -> Bool { app.exchanges.isUnderWay(name) }
 
   func start(_ request: HTTPRequest, sending file: URL, as name: String) throws(TransportError) {
-    app.note("start")
+    app.record("start")
     guard !app.isDead else { throw .interrupted("the process has ended") }
     app.exchanges.remove(name)
     app.exchanges.add(name)
     app.daemon.add(request, file, as: name)
-    app.note("started")
+    app.record("started")
     app.daemon.start(name)
   }
 

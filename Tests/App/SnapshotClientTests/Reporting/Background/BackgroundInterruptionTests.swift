@@ -131,7 +131,7 @@ import Testing
     fixture.daemon.endEvents()
     await queue.handleBackgroundEvents()
     let note = try SnapshotJSON.decode(
-      QueueNote.self,
+      StoredQueueItem.self,
       from: Data(contentsOf: fixture.reporting.queue.appending(path: "items/\(id)/state.json")))
     let item = try #require(queue[id])
     switch item.state {

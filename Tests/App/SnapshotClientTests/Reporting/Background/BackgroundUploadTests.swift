@@ -26,7 +26,7 @@ import Testing
     #expect(
       app.steps == ["PUT", "PUT answered"]
         + Array(repeating: ["start", "started", "outcome"], count: 3).joined()
-        + ["saveNote", "removeBundle"])
+        + ["saveState", "removeBundle"])
     try fixture.check(id, bundle)
   }
 

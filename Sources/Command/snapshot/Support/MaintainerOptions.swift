@@ -6,7 +6,7 @@ import SnapshotStore
 import SystemIO
 
 /// The store that a command maintains: that of a server, or the one in a folder that no server uses.
-struct KeeperOptions: ParsableArguments {
+struct MaintainerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Work on this storage folder directly, if no server uses it.", valueName: "folder"))
@@ -26,20 +26,20 @@ struct KeeperOptions: ParsableArguments {
     guard config == nil || storage != nil else { throw ValidationError("--config requires --storage.") }
   }
 
-  /// Runs `body` with a keeper of the selected store.
-  func withKeeper(_ body: (any Keeper) async throws -> Void) async throws {
-    guard let storage else { return try await body(ServerKeeper(client: try server.client())) }
-    let keeper = try await open(storage)
+  /// Runs `body` with the maintainer of the selected store.
+  func withMaintainer(_ body: (any Maintainer) async throws -> Void) async throws {
+    guard let storage else { return try await body(ServerMaintainer(client: try server.client())) }
+    let maintainer = try await open(storage)
     do {
-      try await body(keeper)
+      try await body(maintainer)
     } catch {
-      await keeper.close()
+      await maintainer.close()
       throw error
     }
-    await keeper.close()
+    await maintainer.close()
   }
 
-  private func open(_ storage: String) async throws -> StorageKeeper {
+  private func open(_ storage: String) async throws -> StorageMaintainer {
     let settings = try ServerSettings(
       flags: ["server.storage": storage], file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     do throws(ServerError) { try settings.requireSoundStorage() } catch { throw CommandFailure(error) }
@@ -47,7 +47,7 @@ struct KeeperOptions: ParsableArguments {
       throw CommandFailure("There is no storage folder \(storage).", status: .refused)
     }
     do throws(ServerError) {
-      return try await StorageKeeper(settings)
+      return try await StorageMaintainer(settings)
     } catch {
       guard error.isStorageInUse else { throw CommandFailure(error) }
       throw CommandFailure(

@@ -2,7 +2,7 @@ import Foundation
 import SnapshotFormat
 
 /// The JSON format of an upload's state file, `state.json`.
-struct QueueNote: Codable {
+struct StoredQueueItem: Codable {
   static let currentVersion = 1
 
   enum State: String, Codable { case waiting, failed, done }

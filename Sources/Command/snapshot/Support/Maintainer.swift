@@ -4,7 +4,7 @@ import SnapshotFormat
 import SnapshotStore
 
 /// Maintains a store on behalf of a command.
-protocol Keeper: Sendable {
+protocol Maintainer: Sendable {
   /// Deletes a snapshot permanently.
   func delete(_ id: SnapshotID) async throws
   /// Changes the expiration or the pin of a snapshot; `nil` leaves it unchanged.
@@ -21,7 +21,7 @@ protocol Keeper: Sendable {
 }
 
 /// Maintains the store of a running server.
-struct ServerKeeper: Keeper {
+struct ServerMaintainer: Maintainer {
   let client: SnapshotAPIClient
 
   func delete(_ id: SnapshotID) async throws { try await client.delete(id) }

@@ -4,7 +4,7 @@ import SnapshotFormat
 import SystemIO
 
 /// `redactions.json`: the rules that were applied to the recordings, kept across launches.
-struct RedactionNotes: Codable, Equatable {
+struct AppliedRedactions: Codable, Equatable {
   /// The names of the rules configured when the last recording was written.
   var configured: [String] = []
   /// The names of the configured rules that were applied to at least one recording or attachment.
@@ -12,13 +12,13 @@ struct RedactionNotes: Codable, Equatable {
   /// What the rules found when they were applied, as in ``Redactor/engine``; `nil` for the first one.
   var engine: Int?
 
-  /// Returns the notes of the last launch. Returns empty notes if nothing was recorded.
-  static func restored(from storage: Storage) throws -> RedactionNotes {
+  /// Returns those of the last launch; none if nothing was recorded.
+  static func restored(from storage: Storage) throws -> AppliedRedactions {
     do {
       let json = try File(storage.redactions).read(upTo: 1 << 20, at: 0)
-      return try SnapshotJSON.decode(RedactionNotes.self, from: Data(json))
+      return try SnapshotJSON.decode(AppliedRedactions.self, from: Data(json))
     } catch let error as SystemError where error.isNotFound {
-      return RedactionNotes()
+      return AppliedRedactions()
     }
   }
 
@@ -33,8 +33,8 @@ struct RedactionNotes: Codable, Equatable {
     }
   }
 
-  /// Notes that the rules called `names` were applied. Keeps only rules in `configured`, in that order.
-  mutating func note(_ names: [String], of configured: [String]) {
+  /// Records that the rules called `names` were applied. Keeps only rules in `configured`, in that order.
+  mutating func add(_ names: [String], of configured: [String]) {
     let all = Set(ran).union(names)
     self.configured = configured
     engine = Redactor.engine

@@ -59,8 +59,8 @@ struct ConfigCheckCommand: ParsableCommand {
       Console.print(
         Console.escaped("\(Columns.padded(item.setting, to: width))  \(item.value)  (\(item.origin))"))
     }
-    for text in result.problems + result.warnings { Console.note(Console.escaped(text)) }
-    if result.problems.isEmpty { Console.note("The settings are valid.") }
+    for text in result.problems + result.warnings { Console.message(Console.escaped(text)) }
+    if result.problems.isEmpty { Console.message("The settings are valid.") }
   }
 
   private static func text(of origin: ReadSettings.Origin?) -> String {
@@ -71,4 +71,10 @@ struct ConfigCheckCommand: ParsableCommand {
     case .file(nil), nil: "file"
     }
   }
+}
+
+struct ConfigCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config", abstract: "Works with the settings of the server.",
+    subcommands: [ConfigCheckCommand.self])
 }

@@ -6,7 +6,7 @@ import SnapshotServer
 import SnapshotStore
 
 /// Maintains a storage folder, which it locks.
-struct StorageKeeper: Keeper {
+struct StorageMaintainer: Maintainer {
   private let storage: ServerStorage
   private let service: SnapshotService
   private let maintenance: Maintenance
