@@ -68,7 +68,7 @@ struct IndexingAnswer: Encodable {
   /// Returns the readiness of the server. The storage is checked first, because the catalogue needs it too.
   static func readiness(of service: SnapshotService) async -> IndexingAnswer {
     if let fault = await service.store.fault() { return IndexingAnswer(fault) }
-    do throws(CatalogError) {
+    do {
       let progress = try await service.indexingProgress()
       if progress == .ready, let share = service.recoveredShare { return IndexingAnswer(recovered: share) }
       return IndexingAnswer(progress)

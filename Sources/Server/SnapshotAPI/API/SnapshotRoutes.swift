@@ -14,6 +14,7 @@ package struct SnapshotRoutes: Sendable {
   let limits: ServiceLimits
   /// Receives bundles that are sent in several requests. Without it, each bundle must be sent in one.
   let dialect: (any AttachDialect)?
+  private let answers = RecordAnswers()
 
   /// Creates the endpoints of `service`.
   package init(
@@ -157,7 +158,7 @@ package struct SnapshotRoutes: Sendable {
 
   private func response(to call: APIRequest, _ record: SnapshotRecord) throws -> HTTPServerResponse {
     call.concerns(record)
-    return try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.response(to: call.request)
+    return try answers.representation(of: call.caller.view(of: record)).response(to: call.request)
   }
 
   // MARK: - Changing
