@@ -25,7 +25,7 @@ final class FolderClaim: Sendable {
       case .released: return false
       case .free: break
       }
-      do throws(SystemError) {
+      do {
         if isNeeded { try PrivateFolder.create(storage.folder) }
         let lock = try File(storage.lock, .openOrCreate(mode: 0o600))
         guard try lock.tryLock() else { return false }

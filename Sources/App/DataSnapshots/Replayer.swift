@@ -30,7 +30,7 @@ struct Replayer: Sendable {
     _ identifier: String, from source: ReplaySource
   ) throws(SnapshotMode.MissingRecording) -> ReplayedCall? {
     let event: SnapshotMode.Event
-    do throws(ReplayProblem) {
+    do {
       if let active = source.active {
         return try active.call(of: identifier, redactor: redactor, in: source.session)
       }

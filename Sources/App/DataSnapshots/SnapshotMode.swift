@@ -223,7 +223,7 @@ public final class SnapshotMode: Sendable {
     guard let active = current.read({ $0.active }) else { return [:] }
     let folder = active.folder + "/attachments"
     var files: [String: URL] = [:]
-    do throws(SystemError) {
+    do {
       for name in try Folder.entries(folder) where Folder.isRegularFile(folder + "/" + name) {
         files[PortableName.decode(name) ?? name] = URL(filePath: folder + "/" + name)
       }

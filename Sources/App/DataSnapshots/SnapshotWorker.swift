@@ -85,7 +85,7 @@ final class SnapshotWorker: Sendable {
         .tooLarge, .recordingRefused, "it has \(data.count) bytes; the limit is \(limits.recordingBytes)")
     }
     let redacted: Data
-    do throws(Redactor.Failure) {
+    do {
       redacted = try redactor.redact(data, as: identifier)
     } catch {
       return drop(error.reason, .redactionFailed, "\(error)")

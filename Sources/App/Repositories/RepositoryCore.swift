@@ -34,7 +34,7 @@ final class RepositoryCore<Value: Sendable>: Sendable {
     save: @escaping @Sendable (Value) throws(RepositoryError) -> Void
   ) {
     let initial: State
-    do throws(RepositoryError) {
+    do {
       initial = State(value: try load(), validators: validators)
     } catch {
       initial = State(value: placeholder, load: load, validators: validators)

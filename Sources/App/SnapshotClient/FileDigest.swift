@@ -25,7 +25,7 @@ enum FileDigest {
     _ digest: GrowingDigest, isCancelled: () -> Bool
   ) throws(SnapshotClientError) -> ContentDigest {
     let result: ContentDigest
-    do throws(SystemError) {
+    do {
       result = try digest.finish(isCancelled: isCancelled).sha256
     } catch {
       throw SnapshotClientError(.file, error.description, cause: error)

@@ -30,7 +30,7 @@ struct OutgoingForm: Sendable {
     let tail = "\r\n--\(boundary)--\r\n"
     let source: File
     let size: Int64
-    do throws(SystemError) {
+    do {
       source = try File(bundle.resolvingSymlinksInPath().path)
       size = try source.size + Int64(head.utf8.count + tail.utf8.count)
     } catch {
@@ -44,7 +44,7 @@ struct OutgoingForm: Sendable {
         have at most \(limit ?? 0); make the bundle with the note and the fields in it
         """)
     }
-    do throws(SystemError) {
+    do {
       let form = try File(file.path, .create(mode: 0o600))
       try form.append(Array(head.utf8))
       var offset: Int64 = 0

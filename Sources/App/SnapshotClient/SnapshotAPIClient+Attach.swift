@@ -84,7 +84,7 @@ extension SnapshotAPIClient {
     var request = attachment(outgoing)
     request.headerFields[.contentType] = form.contentType
     let result: Result<TransportResponse, SnapshotClientError>
-    do throws(SnapshotClientError) {
+    do {
       result = .success(try await perform(request, body: .file(form.file), progress: progress))
     } catch {
       result = .failure(error)
@@ -181,7 +181,7 @@ extension SnapshotAPIClient {
   }
 
   private static func size(of file: URL) throws(SnapshotClientError) -> Int64 {
-    do throws(SystemError) {
+    do {
       return try File(file.resolvingSymlinksInPath().path).size
     } catch {
       throw SnapshotClientError(.file, error.description, cause: error)

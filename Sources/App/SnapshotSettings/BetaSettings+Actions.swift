@@ -21,7 +21,7 @@ extension BetaSettings {
     toReport text: String, note: String = "", of run: SnapshotMode.Run = .current
   ) async throws(BetaSettingsError) {
     let report: ReportID
-    do throws(ReportID.Refusal) {
+    do {
       report = try ReportID(validating: text.trimmingCharacters(in: .whitespacesAndNewlines))
     } catch {
       throw .report(error)

@@ -80,7 +80,7 @@ public struct BetaSettingsPage: HTTPHandler {
   }
 
   private func perform(_ action: PageAction, _ form: PageForm) async throws -> HTTPServerResponse {
-    do throws(BetaSettingsError) {
+    do {
       try await action.perform(on: settings, form)
       return Self.seeOther("/#outcome")
     } catch {

@@ -32,7 +32,7 @@ package enum CompressedBody {
     var output: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 << 10)
     var position = 0
-    do throws(ZipError) {
+    do {
       repeat {
         let inflater = try Inflater(isRaw: isRaw)
         var isAtEnd = false

@@ -55,7 +55,7 @@ final class EntryStream {
   private func inflate(_ inflater: Inflater) throws(ZipError) -> UnsafeRawBufferPointer {
     if pending.isEmpty { try fill() }
     let step: (consumed: Int, produced: Int, isAtEnd: Bool)
-    do throws(ZipError) {
+    do {
       step = try inflater.inflate(pending, into: output)
     } catch {
       throw failure(error.reason)

@@ -190,5 +190,5 @@ extension ZipError.Limit {
 func mapSystemError<Result: ~Copyable>(
   entry: String? = nil, _ body: () throws(SystemError) -> Result
 ) throws(ZipError) -> Result {
-  do throws(SystemError) { return try body() } catch { throw ZipError(.system(error), entry: entry) }
+  do { return try body() } catch { throw ZipError(.system(error), entry: entry) }
 }

@@ -126,7 +126,7 @@ package final class ZipWriter {
   func naming<Result>(
     _ name: String, _ body: () throws(ZipError) -> Result
   ) throws(ZipError) -> Result {
-    do throws(ZipError) { return try body() } catch { throw ZipError(error.reason, entry: name) }
+    do { return try body() } catch { throw ZipError(error.reason, entry: name) }
   }
 
   private func endRecords() -> [UInt8] {
@@ -156,7 +156,7 @@ extension ZipWriter {
     var batchSize: Int64 = 0
     for file in files {
       let source: EntrySource
-      do throws(ZipError) {
+      do {
         source = try naming(file.name) { () throws(ZipError) in
           try EntrySource(mapSystemError { () throws(SystemError) in try File(file.path) })
         }

@@ -5,7 +5,7 @@ import SystemIO
 enum TLSFile {
   /// Reads the file at `path`. Follows links, because certbot's files are links.
   static func read(_ path: String, what: String) throws(TLSError) -> [UInt8] {
-    do throws(NamedFile.Failure) {
+    do {
       return try NamedFile.read(path, limit: TLSConfiguration.maximumFileBytes)
     } catch {
       switch error {

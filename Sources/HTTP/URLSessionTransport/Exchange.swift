@@ -107,7 +107,7 @@ final class Exchange: @unchecked Sendable {
     let path = try path(of: url)
     let file: File
     let size: Int64
-    do throws(SystemError) {
+    do {
       file = try File(path, .read)
       size = try file.size
     } catch {
@@ -117,7 +117,7 @@ final class Exchange: @unchecked Sendable {
     guard range.lowerBound >= 0, range.upperBound <= size else {
       throw .file("\(url.path) has \(size) bytes, but the request needs \(range.upperBound)")
     }
-    do throws(SystemError) {
+    do {
       return Data(try file.read(upTo: range.count, at: range.lowerBound))
     } catch {
       throw .file(error.description)

@@ -17,7 +17,7 @@ package struct AccessFiles: Sendable {
   package func read() throws(SystemError) -> [String: [UInt8]] {
     var contents: [String: [UInt8]] = [:]
     for name in KeyFile.names + (try tokenFiles()) {
-      do throws(SystemError) {
+      do {
         contents[name] = try File("\(storage)/\(name)").read(upTo: Self.fileBytes, at: 0)
       } catch  where error.isNotFound {
         continue
@@ -50,7 +50,7 @@ package struct AccessFiles: Sendable {
 
   private func tokenFiles() throws(SystemError) -> [String] {
     let folder = TokenStore.folderName
-    do throws(SystemError) {
+    do {
       return try Folder.entries("\(storage)/\(folder)").map { "\(folder)/\($0)" }
         .filter { TokenStore.id(ofFile: $0) != nil }
     } catch  where error.isNotFound {

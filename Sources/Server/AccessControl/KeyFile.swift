@@ -22,7 +22,7 @@ struct KeyFile: Sendable {
 
   /// Returns the key, or `nil` if there is none. Throws ``TokenStoreError/damagedKey(_:)`` if the file is not a key.
   func read() throws(TokenStoreError) -> SymmetricKey? {
-    do throws(SystemError) {
+    do {
       let file = try File(path)
       // A truncated key would be weak, and different from the one in use.
       if try file.isRegular {
@@ -51,7 +51,7 @@ struct KeyFile: Sendable {
     let folder = Folder.parent(of: path)
     try Folder.createDurably(folder)
     let staged = "\(path).\(UUID().uuidString).staged"
-    do throws(SystemError) {
+    do {
       let file = try File(staged, .create(mode: 0o600))
       let key = SymmetricKey(size: .bits256)
       try file.write(unsafe key.withUnsafeBytes { unsafe Array($0) }, at: 0)

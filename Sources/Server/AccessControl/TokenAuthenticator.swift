@@ -160,7 +160,7 @@ final class TokenAuthenticator: Sendable {
   /// Ends the calls of tokens that are no longer valid.
   func endInvalidCalls() async {
     for id in running.tokens {
-      do throws(HTTPProblem) {
+      do {
         try await requireValid(id)
       } catch  where error.status == .unauthorized {
         let count = running.end(id)

@@ -78,7 +78,7 @@ package struct TokenStore: Sendable {
       id: secret.id, name: request.name, scopes: request.scopes, limits: request.limits, rate: request.rate,
       quota: request.quota, createdAt: SnapshotJSON.milliseconds(of: now),
       expiresAt: request.expiresAt.map(SnapshotJSON.milliseconds))
-    do throws(SystemError) {
+    do {
       try Folder.createDurably(folder)
     } catch {
       throw .system(error)
@@ -115,7 +115,7 @@ package struct TokenStore: Sendable {
   package func examine() throws(TokenStoreError) -> [TokenStoreError] {
     var found: [TokenStoreError] = []
     for key in [key, .links(in: storage)] {
-      do throws(TokenStoreError) { _ = try key.read() } catch { found.append(error) }
+      do { _ = try key.read() } catch { found.append(error) }
     }
     _ = try readAll { found.append($0) }
     return found
@@ -127,7 +127,7 @@ package struct TokenStore: Sendable {
   package func revoke(_ id: String, now: Date = Date()) throws(TokenStoreError) -> AccessToken {
     guard TokenSecret.isID(id) else { throw .noSuchToken }
     var stored: StoredToken
-    do throws(TokenStoreError) {
+    do {
       stored = try read(id)
     } catch .system(let error) where error.isNotFound {
       throw .noSuchToken
@@ -153,7 +153,7 @@ package struct TokenStore: Sendable {
 
   /// Returns the ids of all tokens, including unreadable ones.
   package func ids() throws(TokenStoreError) -> [String] {
-    do throws(SystemError) {
+    do {
       return try Folder.entries(folder).compactMap { Self.id(ofFile: "\(Self.folderName)/\($0)") }
     } catch {
       if error.isNotFound { return [] }
@@ -165,7 +165,7 @@ package struct TokenStore: Sendable {
   func readAll(_ report: (TokenStoreError) -> Void) throws(TokenStoreError) -> [String: StoredToken] {
     var tokens: [String: StoredToken] = [:]
     for id in try ids().prefix(limits.tokens) {
-      do throws(TokenStoreError) { tokens[id] = try read(id) } catch { report(error) }
+      do { tokens[id] = try read(id) } catch { report(error) }
     }
     return tokens
   }
@@ -186,7 +186,7 @@ package struct TokenStore: Sendable {
 
   private func read(_ id: String) throws(TokenStoreError) -> StoredToken {
     let bytes: [UInt8]
-    do throws(SystemError) {
+    do {
       let file = try File(path(id))
       bytes = try file.isRegular ? file.read(upTo: limits.fileBytes + 1, at: 0) : []
     } catch {
@@ -199,7 +199,7 @@ package struct TokenStore: Sendable {
   }
 
   private func write(_ stored: StoredToken) throws(TokenStoreError) {
-    do throws(SystemError) {
+    do {
       try DurableFile.replace(path(stored.token.id), with: stored.json(), mode: 0o600)
     } catch {
       throw .system(error)

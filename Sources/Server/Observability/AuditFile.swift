@@ -122,7 +122,7 @@ extension File {
   /// Blocks.
   fileprivate func reserve(_ count: Int64) throws(SystemError) {
     guard count > 0 else { return }
-    do throws(SystemError) {
+    do {
       let size = try size
       try reserve(size..<size + count)
     } catch  where error.isOutOfSpace {}

@@ -159,7 +159,7 @@ package final class AuditLog: Sendable {
   /// Writes events with one write for each file. Only on the queue of the batches.
   private func write(_ batch: [Waiting]) {
     var outcome = Result<Void, Failure>.success(())
-    do throws(SystemError) {
+    do {
       // A batch is not split between files; its size is limited to a few megabytes.
       try files.withLock { files throws(SystemError) in
         try files.completed.append(batch.filter { !$0.isRefusal }.map(\.line))

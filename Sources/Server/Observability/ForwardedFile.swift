@@ -20,7 +20,7 @@ struct ForwardedFile: Sendable {
   init?(
     _ path: String, isRefused: Bool, copied: [FileIdentity: Int64], changes: Bool
   ) throws(SystemError) {
-    do throws(SystemError) { file = try File(path) } catch {
+    do { file = try File(path) } catch {
       // It can be renamed or removed at any time.
       if error.isNotFound { return nil }
       throw error

@@ -64,7 +64,7 @@ struct RedirectHandler: HTTPHandler {
 
   /// Reads a small regular file; `nil` if there is none.
   private static func read(_ path: String) -> [UInt8]? {
-    do throws(SystemError) {
+    do {
       let file = try File(path)
       guard try file.isRegular, try file.size <= challengeBytes else { return nil }
       return try file.read(upTo: challengeBytes, at: 0)

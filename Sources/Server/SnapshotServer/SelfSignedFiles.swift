@@ -36,7 +36,7 @@ struct SelfSignedFiles {
 
   /// The key that the storage has; `nil` if there is none. A key that can't be read is not replaced: clients pin it.
   private func knownKey() throws(TLSError) -> [UInt8]? {
-    do throws(NamedFile.Failure) {
+    do {
       return try NamedFile.read(key.path, limit: TLSConfiguration.maximumFileBytes)
     } catch .missing {
       return nil
@@ -46,7 +46,7 @@ struct SelfSignedFiles {
   }
 
   private func isUsable(_ files: TLSFiles, at time: Date) -> Bool {
-    do throws(TLSError) {
+    do {
       _ = try TLSServer(TLSConfiguration(files: [files]), now: { time })
       return true
     } catch {

@@ -34,7 +34,7 @@ extension ServerApplication {
     } else {
       storage = try await .open(settings, observer: observer, logger: logger)
     }
-    do throws(ServerError) {
+    do {
       // Servers that share their snapshots have copied their tokens by now.
       if settings.shared.isEnabled { try requireToken(settings) }
       let certificates = try openCertificates(source, logger: logger)
@@ -73,7 +73,7 @@ extension ServerApplication {
   ) async throws(ServerError) -> AccessPolicy {
     var configuration = settings.access
     (configuration.sharedSessions, configuration.sharedQuotas) = (shared?.sessions, shared?.quotas)
-    do throws(TokenStoreError) {
+    do {
       let access = try AccessPolicy(configuration, logger: logger)
       if try await access.isOpen() {
         logger.warning(
@@ -100,7 +100,7 @@ extension ServerApplication {
     _ source: ServerCertificates.Source?, logger: Logger
   ) throws(ServerError) -> ServerCertificates? {
     guard let source else { return nil }
-    do throws(TLSError) {
+    do {
       return try ServerCertificates(source, logger: logger)
     } catch {
       throw .tls(error)
@@ -118,7 +118,7 @@ extension ServerApplication {
     _ settings: ServerSettings, _ shared: (any SharedAudit)?, logger: Logger
   ) throws(ServerError) -> AuditForwarder? {
     guard let shared else { return nil }
-    do throws(SystemError) {
+    do {
       return try AuditForwarder(
         settings.auditLog, to: shared, idPath: settings.storage + "/audit-id", logger: logger)
     } catch {

@@ -151,7 +151,7 @@ package final class ServerApplication: Sendable {
       configuration: configuration, handler: RedirectHandler(port: port, acmeFolder: settings.tls.acmeFolder),
       logger: logger)
     let address: SocketAddress
-    do throws(HTTPServerError) {
+    do {
       address = try await redirects.start()
       logger.notice("http://\(address) redirects to HTTPS")
     } catch {

@@ -59,7 +59,7 @@ package final class ServerCertificates: Sendable {
 
   /// Reads the files again if they have changed or were renewed.
   package func reloadIfChanged() {
-    do throws(TLSError) {
+    do {
       let (source, known) = state.withLock { ($0.source, $0.digest) }
       // Files that can't be used are tried again: a certificate can become valid without a change.
       if Self.digest(of: try source()) != known { try prepareReload()() }
@@ -82,7 +82,7 @@ package final class ServerCertificates: Sendable {
 
   /// The bytes of a file; `nil` if it can't be read, which is an error when it is used.
   private static func contents(_ path: String) -> [UInt8]? {
-    do throws(NamedFile.Failure) {
+    do {
       return try NamedFile.read(path, limit: TLSConfiguration.maximumFileBytes)
     } catch {
       return nil

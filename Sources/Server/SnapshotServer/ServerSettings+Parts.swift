@@ -9,7 +9,7 @@ extension ServerSettings {
   /// Throws if something in the storage folder is missing, or is not what it must be.
   package func requireSoundStorage() throws(ServerError) {
     let flaws: [StorageFlaw]
-    do throws(SystemError) {
+    do {
       // Servers that share their snapshots have no bundles there, and get their keys from the others.
       flaws = try shared.isEnabled ? StorageFlaw.misplaced(in: storage) : StorageFlaw.all(in: storage)
     } catch {

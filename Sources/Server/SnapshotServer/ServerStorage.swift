@@ -119,13 +119,13 @@ extension ServerStorage {
     configuration.repairs = repairs
     configuration.uploads = settings.uploadLimits
     let store: FileBundleStore
-    do throws(FileBundleStore.OpeningError) {
+    do {
       store = try await FileBundleStore.open(configuration, logger: logger)
     } catch {
       throw .storage(error)
     }
     // The store's lock also protects the catalogue, so the store is opened first.
-    do throws(CatalogError) {
+    do {
       let isEmpty = store.remainingRepairs == 0 && store.usage.bundles == 0
       let catalog = try await SQLiteCatalog.open(
         SQLiteCatalog.Configuration(path: settings.storage + "/catalog.sqlite") { reason in
@@ -187,7 +187,7 @@ extension ServerStorage {
     configuration.settledRecords = settledRecords
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }
-    do throws(S3BundleStore.OpeningError) {
+    do {
       let store = try await S3BundleStore.open(configuration, client: client, rows: rows, logger: logger)
       var storage = ServerStorage(
         store, catalog, verified, copies: copies, isReconciled: { true },

@@ -47,7 +47,7 @@ struct SharedServices: Sendable {
     _ settings: ServerSettings, in client: S3Client, logger: Logger
   ) async throws(ServerError) -> SharedServices {
     let configuration: PostgreSQLConfiguration
-    do throws(SharedSettingsError) {
+    do {
       configuration = try settings.shared.databaseConfiguration()
     } catch {
       throw .sharedSettings(error)
@@ -74,7 +74,7 @@ struct SharedServices: Sendable {
   ) throws(ServerError) -> S3Client {
     let bucket: S3Configuration
     do throws(SharedSettingsError) { bucket = try shared.bucket() } catch { throw .sharedSettings(error) }
-    do throws(S3Error) {
+    do {
       return try S3Client(bucket, environment: environment) { seconds in
         logger.warning(
           """
@@ -89,7 +89,7 @@ struct SharedServices: Sendable {
 
   /// Opens the object store. The connections to the database are closed with it.
   func openStorage(_ observer: StorageObserver) async throws(ServerError) -> ServerStorage {
-    do throws(ServerError) {
+    do {
       var storage = try await ServerStorage.open(
         settings, in: client, rows: rows, catalog: catalog, notes: promptCatalog,
         settledRecords: promptCatalog, lock: PostgreSQLMaintenanceLock(pool.configuration),

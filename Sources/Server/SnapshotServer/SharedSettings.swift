@@ -49,7 +49,7 @@ extension SharedSettings {
         "The setting server.shared.endpoint is ‘\(address)’; it takes an address such as https://s3.example.com."
       )
     }
-    do throws(S3Error) {
+    do {
       return try S3Configuration(
         endpoint: url, bucket: name, prefix: place.path, region: region,
         style: namesBucketInHost ? .virtualHost : .path)
@@ -67,7 +67,7 @@ extension SharedSettings {
         "The setting server.shared.database contains a password. Pass it in PGPASSWORD, or in a file that PGPASSFILE names."
       )
     }
-    do throws(PostgreSQLError) { return try PostgreSQLConfiguration(uri: database) } catch {
+    do { return try PostgreSQLConfiguration(uri: database) } catch {
       throw SharedSettingsError("The setting server.shared.database can't be used: \(error)")
     }
   }

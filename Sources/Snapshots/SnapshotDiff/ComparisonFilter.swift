@@ -49,7 +49,7 @@ public struct ComparisonFilter: Sendable, Hashable {
       }
       rules.append(rule)
       if rule.utf8.contains(where: { ".[*$".utf8.contains($0) }) {
-        do throws(JSONPathPattern.Malformed) {
+        do {
           patterns.append(try JSONPathPattern(rule))
         } catch {
           throw MalformedRule(description: error.description + ".")

@@ -40,7 +40,7 @@ extension RecordingDifference.Detail {
     _ first: [UInt8], _ second: [UInt8], limits: ComparisonLimits, limit: Int,
     filter: ComparisonFilter = ComparisonFilter()
   ) {
-    do throws(JSONDocument.Failure) {
+    do {
       let (one, other) = (
         try JSONDocument(first, limits: limits, filter: filter),
         try JSONDocument(second, limits: limits, filter: filter)

@@ -92,7 +92,7 @@ extension BundleCheck {
   /// The approximate cost of a check to `depth`, in bytes, estimated from the zip's directory; `nil` if the directory
   /// cannot be read. Fast, in constant memory.
   public static func weight(of zip: URL, depth: SnapshotBundle.Depth) -> Int64? {
-    do throws(BundleError) {
+    do {
       let file = try BundleError.disk(File(zip.path))
       return try weight(of: BundleError.zip(ZipDirectory(file)), depth)
     } catch {

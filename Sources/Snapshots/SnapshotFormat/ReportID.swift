@@ -39,7 +39,7 @@ public struct ReportID: Hashable, Sendable, LosslessStringConvertible {
 
   /// Creates an identifier from `text`; `nil` if the text is not valid.
   public init?(_ text: String) {
-    do throws(Refusal) { try self.init(validating: text) } catch { return nil }
+    do { try self.init(validating: text) } catch { return nil }
   }
 
   /// Creates an identifier from `text`. Throws the reason if the text is not valid.

@@ -147,7 +147,7 @@ extension SnapshotBundle {
     let names = [BundleLayout.manifest] + emptyFolders + members.map(\.name)
     try BundleError.zip(ZipProfile.strict.check(names))
     let staging = Staging(beside: zip)
-    do throws(BundleError) {
+    do {
       let file = try BundleError.disk(staging.createFile())
       let writer = ZipWriter(file, profile: .strict)
       try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))

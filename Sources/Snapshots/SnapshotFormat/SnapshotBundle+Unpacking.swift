@@ -38,7 +38,7 @@ extension SnapshotBundle {
     let bundle = try ZippedBundle(zip, limits: limits)
     let manifest = try bundle.manifest()
     let staging = Staging(beside: folder)
-    do throws(BundleError) {
+    do {
       try BundleError.disk(staging.createFolder())
       var folders = FolderSet(staging.path)
       var flush: VolumeFlush?
@@ -123,7 +123,7 @@ private struct FolderSet {
     if isExtra, let original = PortableName.decode(part), PortableName.decode(original) == nil,
       try mayHold(original, insteadOf: part)
     {
-      do throws(SystemError) { return try create(parent + "/" + original) } catch {
+      do { return try create(parent + "/" + original) } catch {
         // The file system can't hold the name. Under the encoded one, any other error occurs again.
       }
     }

@@ -97,7 +97,7 @@ extension SnapshotBundle {
     let folders = entries.isEmpty ? [BundleLayout.appData] : emptyFolders
     var manifest = manifest
     manifest.recordings = []
-    do throws(BundleError) {
+    do {
       var packed = try write(
         manifest, json: Array(manifest.json()), members, emptyFolders: folders, to: zip)
       packed.leftOut = tree.unusableNames + paths.leftOut

@@ -50,7 +50,7 @@ struct ZippedBundle {
 
   /// Opens the zip, or the one that a link leads to.
   private static func open(_ url: URL) throws(SystemError) -> File {
-    do throws(SystemError) { return try File(url.path) } catch  where error.code == ELOOP {
+    do { return try File(url.path) } catch  where error.code == ELOOP {
       return try File(url.resolvingSymlinksInPath().path)
     }
   }

@@ -62,7 +62,7 @@ final class InflatedCopy: Sendable {
   /// Returns whether the bytes could be written.
   private func write(_ piece: [UInt8]) -> Bool {
     let offset = state.withLock(\.count)
-    do throws(ViewerError) {
+    do {
       try contents.write(piece, at: offset)
     } catch {
       end(.failure(error))

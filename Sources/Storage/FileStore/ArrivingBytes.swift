@@ -139,7 +139,7 @@ final class ArrivingBytes: Sendable {
     }
     write(rest.map { [$0] } ?? [])
     try requireNoFailure()
-    do throws(SystemError) {
+    do {
       return try written.withLock { written throws(SystemError) in
         WholeUpload(
           names: names, file: try file(&written), size: written.end, sha256: written.digest.value,
@@ -168,7 +168,7 @@ final class ArrivingBytes: Sendable {
   private func write(_ pieces: [IOBuffer]) {
     var failure = flow.withLock { $0.failure }
     if failure == nil {
-      do throws(StoreError) {
+      do {
         for piece in pieces { try write(piece) }
       } catch {
         failure = error
@@ -191,7 +191,7 @@ final class ArrivingBytes: Sendable {
     let count = Int64(bytes.count)
     try folder.requireFreeSpace(for: count)
     try arrival.grow(by: count)
-    do throws(SystemError) {
+    do {
       try written.withLock { written throws(SystemError) in
         let file = try file(&written)
         try unsafe bytes.withUnsafeBytes { buffer throws(SystemError) in
@@ -211,7 +211,7 @@ final class ArrivingBytes: Sendable {
     let unwritten = written.writing.upperBound..<written.end
     guard unwritten.count >= Self.writeOutSize else { return }
     file.beginWriting(unwritten)
-    do throws(SystemError) {
+    do {
       try file.waitForWriting(written.writing)
     } catch {
       written.isLost = true

@@ -125,7 +125,7 @@ final class BundleChanges: Sendable {
     while true {
       let staged = "\(layout.uploads)/\(SnapshotID()).json"
       let outcome: Result<SnapshotRecord?, StoreError>
-      do throws(StoreError) {
+      do {
         outcome = .success(try await replaceRecord(of: id, by: change, staged: staged))
       } catch {
         outcome = .failure(error)
@@ -160,7 +160,7 @@ final class BundleChanges: Sendable {
       }
     }
     if let file {
-      do throws(SystemError) {
+      do {
         try await folder.flusher.flush([.file(file)], since: epoch)
       } catch {
         throw StoreError(error)

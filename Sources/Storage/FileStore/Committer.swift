@@ -89,7 +89,7 @@ final class Committer: Sendable {
     try makeIfMissing(folder)
     let epoch = flusher.epoch
     let change = try change()
-    do throws(SystemError) {
+    do {
       try faults.before(.flushFolder)
     } catch {
       change.undo()

@@ -173,7 +173,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     await committer.close()
     let seal = await remover.perform { [self] in
       defer { folder.layout.closeFiles() }
-      do throws(SystemError) { return try makeCleanStop() } catch {
+      do { return try makeCleanStop() } catch {
         folder.logger.error("The storage can't be left in good order", metadata: ["error": "\(error)"])
         return nil
       }
@@ -271,7 +271,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// Opens a bundle for reading, with its record as stored in the file.
   package func openAnew(_ id: SnapshotID) async throws(StoreError) -> StoredBundle {
     try await recovery.require(id)
-    do throws(StoreError) {
+    do {
       let bundle = try await scan.openAnew(id)
       await verification.noteFound(bundle.record)
       return bundle

@@ -48,7 +48,7 @@ final class FileTransientUpload: TransientUpload {
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try bytes.requireNoFailure()
     try state.withLock { state throws(StoreError) in try state.commit(at: now()) }
-    do throws(StoreError) {
+    do {
       let whole = try await bytes.queue.perform { [bytes, epoch] () throws(StoreError) in
         try bytes.whole(since: epoch)
       }

@@ -97,7 +97,7 @@ final class Flusher: Sendable {
     let began = SystemClock.monotonicNanoseconds
     defer { onFlush(.nanoseconds(Int64(SystemClock.monotonicNanoseconds - began))) }
     if let flushAll, callers.count >= Self.sharedFrom {
-      do throws(SystemError) {
+      do {
         try flushAll()
         return Array(repeating: nil, count: callers.count)
       } catch {

@@ -130,7 +130,7 @@ final class LateVerification: Sendable {
   /// Starts the check of a bundle, unless it is known to be intact or is out of use already. Blocks: call on ``queue``
   /// only.
   private func beginCheck(of id: SnapshotID) {
-    do throws(StoreError) {
+    do {
       try committer.requireOpen()
       let record = try folder.layout.storedRecord(id)
       guard record.verified != .intact, try !folder.layout.isOutOfUse(id) else { return noteVerified(id) }
@@ -184,7 +184,7 @@ final class LateVerification: Sendable {
   /// Records a result. From here on, a damaged bundle is not served.
   private func settle(_ verdict: Verdict) async {
     let (id, verified) = (verdict.record.id, verdict.record.verified)
-    do throws(StoreError) {
+    do {
       let record =
         verified == .damaged
         ? try await changes.setAside(id, isLost: verdict.isLoss)
@@ -200,7 +200,7 @@ final class LateVerification: Sendable {
   /// is damaged stays in place. Blocks.
   func setAsideLater(_ id: SnapshotID) {
     guard !folder.isKnownLoss(id) else { return }
-    do throws(StoreError) {
+    do {
       if try folder.layout.isOutOfUse(id) {
         guard try folder.layout.isLost(id) else { return }
         let size = try folder.layout.storedRecord(id).size
@@ -214,7 +214,7 @@ final class LateVerification: Sendable {
 
   /// Has a bundle recorded as damaged. Blocks.
   private func settleDamage(of id: SnapshotID, isLoss: Bool) {
-    do throws(StoreError) {
+    do {
       var record = try folder.layout.storedRecord(id)
       record.verified = .damaged
       verdicts.continuation.yield([Verdict(record: record, isLoss: isLoss)])

@@ -18,7 +18,7 @@ struct OpenedFolder {
     try Self.requireSound(configuration.path)
     try StorageCompleteness.requireStorage(configuration.path)
     let opened: Self?
-    do throws(SystemError) {
+    do {
       opened = try Self(locking: configuration, faults)
     } catch {
       throw .system(error)

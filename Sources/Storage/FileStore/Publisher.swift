@@ -55,7 +55,7 @@ final class Publisher: Sendable {
       if let session = staged.session { upload.resumable?.adopt(session) }
       // The record can have another UUID than before.
       try await recovery.require(staged.record.id)
-      do throws(StoreError) {
+      do {
         let (publication, isRepair) = try await place(upload, as: staged.record, attachment)
         switch publication {
         case .created(let created):
@@ -97,7 +97,7 @@ final class Publisher: Sendable {
   private func check(
     _ upload: WholeUpload, _ depth: @escaping @Sendable (_ weight: Int64) -> SnapshotBundle.Depth
   ) async throws(StoreError) -> CheckJob.Outcome {
-    do throws(BundleError) {
+    do {
       return try await checks.check(
         URL(filePath: upload.names.bundle), size: upload.size, by: validator.validate, depth: depth)
     } catch {
@@ -122,7 +122,7 @@ final class Publisher: Sendable {
     if attachment.id == nil, record.manifestID == nil, try layout.isTaken(record.id) {
       record = record.renamed()
     }
-    do throws(SystemError) { return try stage(record, of: upload) } catch { throw StoreError(error) }
+    do { return try stage(record, of: upload) } catch { throw StoreError(error) }
   }
 
   private func stage(_ record: SnapshotRecord, of upload: WholeUpload) throws(SystemError) -> Staged {
@@ -143,7 +143,7 @@ final class Publisher: Sendable {
   /// The result of an upload whose bytes replaced damaged or lost ones.
   private func repaired(_ existing: SnapshotRecord) async -> Publication {
     guard existing.verified != .intact else { return .alreadyThere(existing) }
-    do throws(StoreError) {
+    do {
       return .alreadyThere(try await changes.change(RecordChange(verified: .intact), of: existing.id))
     } catch {
       // The bytes are in place durably, so the next check will find them intact.
@@ -191,7 +191,7 @@ final class Publisher: Sendable {
   ) throws(StoreError) -> Committer.Change<(Publication, isRepair: Bool)> {
     let (id, bundle) = (existing.id, layout.path(.bundle, of: existing.id))
     if try layout.isLost(id) { folder.noteLoss(of: id, counted: existing.size) }
-    do throws(SystemError) {
+    do {
       try faults.before(.publishBundle)
       try Folder.publish(upload.names.bundle, as: bundle)
     } catch {

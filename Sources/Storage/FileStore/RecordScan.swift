@@ -72,7 +72,7 @@ final class RecordScan: Sendable {
   private func recordIfReadable(
     _ id: SnapshotID, _ complete: (inout SnapshotRecord) -> Void
   ) -> SnapshotRecord? {
-    do throws(StoreError) {
+    do {
       var record = try layout.asServed(layout.storedRecord(id))
       complete(&record)
       return record

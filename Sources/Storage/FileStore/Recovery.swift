@@ -84,7 +84,7 @@ final class Recovery: Sendable {
 
   /// Repairs a part that no operation waits for, unless that is done.
   func repairInBackground(_ part: Part) async -> SystemError? {
-    do throws(SystemError) {
+    do {
       try faults.before(.repairInBackground)
     } catch {
       return error
@@ -127,7 +127,7 @@ final class Recovery: Sendable {
 
   private func repairNow(_ part: Part) {
     let failure: SystemError?
-    do throws(SystemError) {
+    do {
       try requireOpen()
       switch part {
       case .shard(let shard):

@@ -24,7 +24,7 @@ package enum StorageCompleteness: Sendable, Hashable {
       self = .restoring
       return
     }
-    do throws(SystemError) {
+    do {
       guard let marker = try BackupFolder(path).readMarker() else {
         self = .storage
         return

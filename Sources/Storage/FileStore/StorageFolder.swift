@@ -54,7 +54,7 @@ final class StorageFolder: Sendable {
   func flush(
     _ targets: [Flusher.Target], since epoch: Int, _ step: Step
   ) async throws(StoreError) {
-    do throws(SystemError) {
+    do {
       try faults.before(step)
       try await flusher.flush(targets, since: epoch)
     } catch {
@@ -128,7 +128,7 @@ final class StorageFolder: Sendable {
   /// Removes a bundle if it exists. Blocks.
   func removeBundle(_ kind: StorageLayout.Kind, of id: SnapshotID) throws(SystemError) {
     let path = layout.path(kind, of: id)
-    do throws(SystemError) {
+    do {
       let size = try Folder.size(of: path)
       try Folder.remove(path)
       noteRemoval(in: layout.folder(of: id))

@@ -151,7 +151,7 @@ struct StorageLayout: Sendable {
 
   /// Whether `id` names a bundle, or did before it was deleted.
   func isTaken(_ id: SnapshotID) throws(StoreError) -> Bool {
-    do throws(StoreError) { try requirePublished(id) } catch .notFound {
+    do { try requirePublished(id) } catch .notFound {
       return false
     } catch .deleted {
       return true
@@ -182,7 +182,7 @@ struct StorageLayout: Sendable {
   /// Gives a record its final name if its bundle has its own. Only a crash leaves it to do.
   func endPublication(of id: SnapshotID) throws(SystemError) {
     guard try Folder.exists(path(.bundle, of: id)) else { return }
-    do throws(SystemError) {
+    do {
       try Folder.publish(path(.unpublished, of: id), as: path(.record, of: id))
     } catch  where error.isNotFound {
       // Another thread has done it.
@@ -216,7 +216,7 @@ struct StorageLayout: Sendable {
       let file = try File(path(.record, of: id))
       return try file.read(upTo: Int(file.size), at: 0)
     }
-    do throws(RecordFile.Damage) {
+    do {
       let record = try RecordFile.decode(bytes)
       guard record.id == id else { throw RecordFile.Damage() }
       return (record, bytes.count)
@@ -236,7 +236,7 @@ struct StorageLayout: Sendable {
     let recent = records.entry(id)
     let record = if let recent { recent.record } else { try self.record(id) }
     let size: Int64
-    do throws(SystemError) { size = try file.size } catch { throw StoreError(error) }
+    do { size = try file.size } catch { throw StoreError(error) }
     guard record.verified != .damaged, size == record.size else { throw .damaged }
     return StoredBundle(record: record, file: file)
   }
@@ -245,7 +245,7 @@ struct StorageLayout: Sendable {
   /// names of such a bundle are in the system's cache.
   func recentRecord(_ id: SnapshotID) -> SnapshotRecord? {
     guard let entry = records.entry(id) else { return nil }
-    do throws(SystemError) {
+    do {
       return try files.has(entry.bundle) ? entry.record : nil
     } catch {
       // The caller then calls `record(_:)`, which fails in the same way and throws.

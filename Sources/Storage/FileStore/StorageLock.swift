@@ -11,7 +11,7 @@ struct StorageLock: Sendable {
   init?(_ layout: StorageLayout) throws(SystemError) {
     var held: [File] = []
     let folder = try File(layout.root)
-    do throws(SystemError) {
+    do {
       guard try folder.tryLock() else { return nil }
       held.append(folder)
     } catch {

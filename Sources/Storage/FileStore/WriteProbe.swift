@@ -76,12 +76,12 @@ final class WriteProbe: Sendable {
   }
 
   private func find() -> StorageFault? {
-    do throws(SystemError) {
+    do {
       if let fault = try inspect() { return fault }
     } catch {
       return StorageFault(StoreError(error))
     }
-    do throws(StoreError) { try write() } catch { return StorageFault(error) }
+    do { try write() } catch { return StorageFault(error) }
     return nil
   }
 

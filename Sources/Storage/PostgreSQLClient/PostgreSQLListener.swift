@@ -89,7 +89,7 @@ private final class Listening: @unchecked Sendable {
 
   private func connect() {
     guard !isStopped else { return }
-    do throws(PostgreSQLError) {
+    do {
       let connection = try pauses.connect(configuration)
       try connection.execute("LISTEN \"\(channel)\"")
       self.connection = connection
@@ -107,7 +107,7 @@ private final class Listening: @unchecked Sendable {
 
   private func receive() {
     guard let connection else { return }
-    do throws(PostgreSQLError) {
+    do {
       for notification in try connection.takeNotifications() { report(.notification(notification)) }
     } catch {
       lose(error)

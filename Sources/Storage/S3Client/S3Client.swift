@@ -52,7 +52,7 @@ package final class S3Client: Sendable {
   ) async throws(S3Error) -> TransportResponse {
     var attempt = 1
     while true {
-      do throws(S3Error) {
+      do {
         return try await sendOnce(request, to: destination)
       } catch {
         guard attempt < configuration.retries.attempts, request.allowsRepeating(after: error) else {
@@ -84,7 +84,7 @@ package final class S3Client: Sendable {
       credentials: try await credentials.credentials(over: transport, at: time), region: configuration.region
     )
     .signed(try message(of: request), bodyDigest: request.body.digest, at: time)
-    do throws(TransportError) {
+    do {
       return try await transport.send(
         signed, body: request.body.content, destination: destination, timeouts: configuration.timeouts,
         events: nil)

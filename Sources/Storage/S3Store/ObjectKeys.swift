@@ -72,6 +72,6 @@ extension StoreError {
   static func accessing<Value>(
     _ body: () async throws(S3Error) -> Value
   ) async throws(StoreError) -> Value {
-    do throws(S3Error) { return try await body() } catch { throw StoreError(error) }
+    do { return try await body() } catch { throw StoreError(error) }
   }
 }

@@ -62,11 +62,11 @@ package final class S3BundleStore: BundleStore, UploadStore {
     }
     guard let lock else { throw .inUse(path: folder) }
     let isMigrating: Bool
-    do throws(S3Error) { isMigrating = try await MigrationMark.exists(in: client) } catch {
+    do { isMigrating = try await MigrationMark.exists(in: client) } catch {
       throw OpeningError(error, at: client.configuration)
     }
     guard !isMigrating else { throw .migrating }
-    do throws(S3Error) {
+    do {
       let writer = try await S3ConditionalWriter.proving(client, scratch: ObjectKeys.proof)
       return S3BundleStore(configuration, client, rows, writer, lock, logger)
     } catch {
@@ -136,7 +136,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
     await verification.close()
     uploads.close()
     await staging.settle()
-    do throws(SystemError) { try lock.unlock() } catch {
+    do { try lock.unlock() } catch {
       logger.error("The lock of the local folder can't be released", metadata: ["error": "\(error)"])
     }
   }
@@ -145,7 +145,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
 
   /// The reason why the object store can't be used at the moment; `nil` if it can.
   package func fault() async -> StorageFault? {
-    do throws(S3Error) {
+    do {
       _ = try await probe.list(prefix: ObjectKeys.proof, limit: 1)
       return nil
     } catch {
@@ -173,7 +173,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
     let key = ObjectKeys.bytes(id, attempt: attempt)
     cache.forget(key)
     // The tombstone is durable: if the removal fails, the sweep repeats it.
-    do throws(S3Error) { try await client.delete(key) } catch {
+    do { try await client.delete(key) } catch {
       logger.warning(
         "The bytes of a deleted bundle can't be removed yet", metadata: ["id": "\(id)", "error": "\(error)"])
     }
@@ -235,7 +235,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
   }
 
   private func recordIfReadable(_ id: SnapshotID) async -> Result<SnapshotRecord?, StoreError> {
-    do throws(StoreError) {
+    do {
       return .success(try await record(id))
     } catch {
       switch error {

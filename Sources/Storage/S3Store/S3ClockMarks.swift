@@ -11,7 +11,7 @@ struct S3ClockMarks: ClockMarkStore {
   let client: S3Client
 
   func load() async throws -> ClockMark? {
-    do throws(S3Error) {
+    do {
       let (bytes, _) = try await client.get(ObjectKeys.clock, limit: Self.maximumLength)
       // As for an object that was deleted, the newest record shows whether the clock is right.
       do { return try SnapshotJSON.decode(ClockMark.self, from: bytes) } catch { return nil }

@@ -7,7 +7,7 @@ struct S3ScrubProgress: ScrubProgressStore {
   let client: S3Client
 
   func load() async throws -> ScrubProgress? {
-    do throws(S3Error) {
+    do {
       let (bytes, _) = try await client.get(ObjectKeys.scrubbed, limit: ScrubProgress.maximumLength)
       return ScrubProgress(String(decoding: bytes, as: UTF8.self))
     } catch {

@@ -119,7 +119,7 @@ struct SnapshotStates: Sendable {
     _ change: NotedChange, _ body: (inout Progress) async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     var progress = Progress(change: change, journal: journal)
-    do throws(StoreError) {
+    do {
       let value = try await body(&progress)
       journal?.end(change, progress.outcome)
       return value
@@ -189,7 +189,7 @@ extension S3Client {
   /// The state of a UUID, and the version of its object; `nil` if the UUID was never used. The state is `nil` if the
   /// object is damaged.
   func read(_ id: SnapshotID) async throws(S3Error) -> (state: StoredState?, version: S3ETag)? {
-    do throws(S3Error) {
+    do {
       let object = try await get(ObjectKeys.record(id), limit: S3StoreLimits.recordBytes)
       return (StoredState(object.bytes, of: id), object.info.etag)
     } catch {

@@ -80,7 +80,7 @@ public struct UploadValidator: Sendable {
 
   /// Checks a zip file completely, and blocks until that is done.
   public func check(_ zip: URL, _ depth: SnapshotBundle.Depth) throws(StoreError) -> BundleSummary {
-    do throws(BundleError) {
+    do {
       var check = try validate(zip, depth)
       while try check.advance() {}
       return check.summary

@@ -117,7 +117,7 @@ struct ContainerCopy {
     let staged = try AppDataError.disk(entry.path) { () throws(SystemError) in
       try StagedFile(in: folder, mode: status == nil ? executable : 0o600)
     }
-    do throws(AppDataError) {
+    do {
       var offset: Int64 = 0
       try tree.read(entry) { bytes throws(SystemError) in
         try staged.file.write(bytes, at: offset)
@@ -217,7 +217,7 @@ struct StagedFile {
 
   /// Removes the temporary file `name`, unless it is being written.
   static func removeAbandoned(_ name: String, in folder: OpenFolder) throws(SystemError) {
-    do throws(SystemError) {
+    do {
       guard try folder.status(name)?.kind == .file, try folder.file(name).tryLock() else { return }
       try folder.remove(name)
     } catch  where error.isNotFound {

@@ -170,7 +170,7 @@ final class Recorder: Sendable {
     var failure: SystemError?
     if let record = ready?.record {
       // Without the journal, the data survives a crash only when its own file is written. A failure of that is reported.
-      do throws(SystemError) { ready?.segment = try journal.append(record) } catch { failure = error }
+      do { ready?.segment = try journal.append(record) } catch { failure = error }
     }
     if ready != nil { tell(failure, item.identifier) }
     let isFirst = waiting.withLock { waiting in

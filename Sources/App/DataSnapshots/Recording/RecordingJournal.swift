@@ -70,7 +70,7 @@ final class RecordingJournal: Sendable {
   private func open(_ state: inout State) throws(SystemError) -> File {
     while true {
       state.number += 1
-      do throws(SystemError) {
+      do {
         let file = try create(segment: state.number)
         state.file = file
         state.end = 0
@@ -82,7 +82,7 @@ final class RecordingJournal: Sendable {
   }
 
   private func create(segment number: Int) throws(SystemError) -> File {
-    do throws(SystemError) {
+    do {
       return try File(path(number), .create(mode: 0o600))
     } catch  where error.isNotFound {
       try Folder.create(folder)
@@ -100,7 +100,7 @@ final class RecordingJournal: Sendable {
       }
       state.unsettled[segment] = nil
       if segment == state.number, let file = state.file {
-        do throws(SystemError) {
+        do {
           try file.truncate(to: 0)
           state.end = 0
           return
@@ -115,7 +115,7 @@ final class RecordingJournal: Sendable {
   /// Calls `body` with each record of the last run, in the order in which they were appended, then removes them.
   func recover(_ body: (JournalRecord) -> Void) throws(SystemError) {
     for number in former {
-      do throws(SystemError) {
+      do {
         let file = try File(path(number))
         let size = try file.size
         var offset: Int64 = 0

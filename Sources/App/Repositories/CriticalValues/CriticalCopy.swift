@@ -44,7 +44,7 @@ struct CriticalCopy: Sendable {
     + 4096
 
   func read() -> State {
-    do throws(SystemError) {
+    do {
       guard let bytes = try disk.read(path, Self.byteLimit + 1) else { return .missing }
       return Self.decoded(bytes)
     } catch {

@@ -56,7 +56,7 @@ public final class CriticalValues: Sendable {
     if let newest = intact.max(by: { $0.generation < $1.generation }) {
       contents = Lock(newest)
       for (copy, state) in zip(copies, found) where state.contents != newest {
-        do throws(RepositoryError) {
+        do {
           try copy.write(newest)
           onEvent(RepositoryEvent(.healed, copy.path, state.reason))
         } catch {

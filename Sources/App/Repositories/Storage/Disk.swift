@@ -22,7 +22,7 @@ package struct Disk: Sendable {
   package static let real = Disk(read: readFile, replace: replaceFile)
 
   private static func readFile(_ path: String, upTo limit: Int) throws(SystemError) -> [UInt8]? {
-    do throws(SystemError) {
+    do {
       let file = try File(path)
       return try file.read(upTo: min(limit, Int(clamping: file.size)), at: 0)
     } catch  where error.isNotFound {
@@ -31,7 +31,7 @@ package struct Disk: Sendable {
   }
 
   private static func replaceFile(_ path: String, with bytes: [UInt8]) throws(SystemError) {
-    do throws(SystemError) {
+    do {
       try DurableFile.replace(path, with: bytes)
     } catch  where error.isNotFound {
       try Folder.createDurably(Folder.parent(of: path))

@@ -122,7 +122,7 @@ public final class InMemoryStorageWithFilePersistence<Value: Codable & Sendable>
       return waiting.contents
     }
     guard let contents else { return .success(()) }
-    do throws(RepositoryError) {
+    do {
       try stored.write(contents)
       return .success(())
     } catch {

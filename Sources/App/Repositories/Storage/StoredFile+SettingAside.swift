@@ -93,7 +93,7 @@ extension StoredFile {
 
   /// When a file was written. Renaming does not change it.
   func timeOfWriting(_ file: String) throws(RepositoryError) -> Date {
-    do throws(SystemError) {
+    do {
       return Date(timeIntervalSince1970: Double(try File(file).modifiedNanoseconds) / 1e9)
     } catch {
       throw RepositoryError(.unreadable, "\(error)")

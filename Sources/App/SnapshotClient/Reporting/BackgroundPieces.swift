@@ -69,7 +69,7 @@ struct BackgroundPieces: Transport {
       try Folder.removeIfPresent(file)
       let source = try File(bundle)
       if try range == 0..<source.size {
-        do throws(SystemError) { return try Folder.link(bundle, as: file) } catch {
+        do { return try Folder.link(bundle, as: file) } catch {
           // Not every file system has second names. A full disk also refuses the copy.
         }
       }

@@ -37,7 +37,7 @@ struct QueueFolder: Sendable {
     self.path = path
     self.willDo = willDo
     let isFree: Bool
-    do throws(SystemError) {
+    do {
       try PrivateFolder.create(path)
       lock = try File(path + "/lock", .openOrCreate(mode: 0o600))
       isFree = try lock.tryLock()
@@ -145,7 +145,7 @@ struct QueueFolder: Sendable {
     try willDo(.publish)
     let place = "\(items)/\(item.id)"
     try Folder.publish(stage, as: place)
-    do throws(SystemError) {
+    do {
       try willDo(.flush)
       try Folder.synchronize(items)
       return nil
@@ -176,7 +176,7 @@ struct QueueFolder: Sendable {
   func retire(_ id: SnapshotID) throws(SystemError) {
     try willDo(.retire)
     let grave = "\(staging)/\(SnapshotID())"
-    do throws(SystemError) {
+    do {
       try Folder.replace(grave, with: "\(items)/\(id)")
     } catch  where error.isNotFound {
       return

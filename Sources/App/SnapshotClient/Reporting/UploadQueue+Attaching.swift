@@ -43,7 +43,7 @@ extension UploadQueue {
     guard self[item.id] == nil else { throw .duplicate(item.id) }
     try checkRoom(for: item.size)
     let failure: SystemError?
-    do throws(SystemError) {
+    do {
       failure = try folder.publish(stage, as: item)
     } catch {
       throw error.isAlreadyThere ? ReportingError.duplicate(item.id) : .disk(error)

@@ -48,7 +48,7 @@ extension UploadQueue {
     if let background = configuration.background {
       (client, underWay) = inBackground(item, client, background, from: folder)
     }
-    do throws(SnapshotClientError) {
+    do {
       let bundle = URL(filePath: folder.bundle(of: id))
       try await client.disk.run { (isCancelled) throws(SnapshotClientError) in
         // If the disk can't be read, the upload is retried later instead of failing permanently.
@@ -109,7 +109,7 @@ extension UploadQueue {
 
   /// Writes the state of `item`, and removes its bundle if it is no longer needed. Must run on the disk queue.
   func keep(_ item: QueuedUpload, in folder: QueueFolder) {
-    do throws(SystemError) {
+    do {
       try folder.save(item)
       if !item.hasBundle { try folder.removeBundle(of: item.id) }
     } catch {
@@ -117,7 +117,7 @@ extension UploadQueue {
       // written because the disk is full, its bundle must be removed to free space. If that fails too, the bundle is
       // uploaded again, which is harmless.
       guard item.state == .done else { return }
-      do throws(SystemError) { try folder.retire(item.id) } catch {}
+      do { try folder.retire(item.id) } catch {}
     }
   }
 
@@ -127,7 +127,7 @@ extension UploadQueue {
       .sorted { ($0.endedAt ?? $0.attachedAt) < ($1.endedAt ?? $1.attachedAt) }
     for item in outcomes.dropLast(max(0, configuration.limits.outcomes)) {
       // An outcome that can't be removed now stays in the list until the next call.
-      do throws(SystemError) { try folder.retire(item.id) } catch { continue }
+      do { try folder.retire(item.id) } catch { continue }
       change { $0.core.remove(item.id) }
     }
   }

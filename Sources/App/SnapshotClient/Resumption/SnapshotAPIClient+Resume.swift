@@ -83,7 +83,7 @@ extension SnapshotAPIClient {
       switch verdict {
       case .goOn: if upload.location != nil { tell(upload.kept) }
       case .pause:
-        do throws(SnapshotClientError) {
+        do {
           try await retries.pause(after: error, if: true)
         } catch {
           // The way to the server may be free for another kind of request.

@@ -43,14 +43,14 @@ extension OpenFolder {
     let staged = "\(name).\(getpid())-\(number).staged"
     // An earlier process with the same process identifier may have left this file.
     try removeTree(staged)
-    do throws(SystemError) {
+    do {
       let file = try file(staged, .create(mode: mode))
       try file.write(bytes, at: 0)
       try file.synchronize()
       try replace(name, with: staged)
     } catch {
       // An error while removing the temporary file must not hide the first error.
-      do throws(SystemError) { try removeTree(staged) } catch {}
+      do { try removeTree(staged) } catch {}
       throw error
     }
     try synchronize()

@@ -194,7 +194,7 @@ public final class File: Sendable {
   @discardableResult
   public func reserve(_ range: Range<Int64>) throws(SystemError) -> Bool {
     #if os(Linux)
-      do throws(SystemError) {
+      do {
         try retryingInterrupts("fallocate", path) {
           fallocate(
             descriptor, Int32(SNAPSHOT_FALLOC_FL_KEEP_SIZE), range.lowerBound, Int64(range.count))
@@ -248,7 +248,7 @@ public final class File: Sendable {
     #if os(Linux)
       // For the system call, a length of 0 means everything up to the end of the file.
       guard !range.isEmpty else { return }
-      do throws(SystemError) {
+      do {
         try retryingInterrupts("sync_file_range", path) {
           sync_file_range(
             descriptor, range.lowerBound, Int64(range.count), UInt32(SNAPSHOT_SYNC_FILE_RANGE_WAIT_AFTER))

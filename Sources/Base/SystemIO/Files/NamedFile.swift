@@ -36,7 +36,7 @@ public enum NamedFile {
   private static func open(_ path: String) throws(Failure) -> File {
     let resolved: String
     let kind: OpenFolder.Status.Kind?
-    do throws(SystemError) {
+    do {
       resolved = try Folder.resolvingLink(path)
       kind = try Folder.kind(of: resolved)
       // A device is not even opened: that can have an effect. Another file can get the name in between.

@@ -42,7 +42,7 @@ public final class OpenFiles: Sendable {
   /// Returns `nil` if it would have to wait, and on every error; ``File/init(_:_:)`` then throws the error.
   public func file(cached path: String) -> (file: File, size: Int64)? {
     let (kept, changes) = state.withLock { state in (state.use(path), state.changes) }
-    do throws(SystemError) {
+    do {
       if let kept {
         if try kept.file.state == kept.state { return (kept.file, kept.state.size) }
         forget(path)

@@ -54,7 +54,7 @@ public final class OpenFolder: Sendable {
   /// Opens the folder `name`.
   public func folder(_ name: String) throws(SystemError) -> OpenFolder {
     let path = try self.path(of: name)
-    do throws(SystemError) {
+    do {
       let child = try Descriptor("open", path) {
         openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       }
@@ -71,10 +71,10 @@ public final class OpenFolder: Sendable {
   public func makeFolder(at path: String, mode: UInt16 = 0o700) throws(SystemError) -> OpenFolder {
     var folder = self
     for name in path.split(separator: "/", omittingEmptySubsequences: true).map(String.init) {
-      do throws(SystemError) {
+      do {
         folder = try folder.folder(name)
       } catch  where error.isNotFound {
-        do throws(SystemError) { try folder.create(folder: name, mode: mode) } catch
+        do { try folder.create(folder: name, mode: mode) } catch
           where error.isAlreadyThere
         {}
         try folder.synchronize()
@@ -93,7 +93,7 @@ public final class OpenFolder: Sendable {
   public func status(_ name: String) throws(SystemError) -> Status? {
     let path = try self.path(of: name)
     var status = stat()
-    do throws(SystemError) {
+    do {
       try retryingInterrupts("fstatat", path) { fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
     } catch  where error.isNotFound {
       return nil
@@ -203,7 +203,7 @@ public final class OpenFolder: Sendable {
   /// Removes `name` and, if it is a folder, everything below it. Does nothing if it does not exist.
   public func removeTree(_ name: String) throws(SystemError) {
     guard try status(name)?.kind == .folder else {
-      do throws(SystemError) { try remove(name) } catch  where error.isNotFound {}
+      do { try remove(name) } catch  where error.isNotFound {}
       return
     }
     let child = try folder(name)

@@ -53,14 +53,14 @@ struct DiffCommand: AsyncParsableCommand {
   /// Prints the differences, and returns whether there are any.
   private func compare() async throws -> Bool {
     let selection: ComparisonSelection
-    do throws(ComparisonFilter.MalformedRule) {
+    do {
       selection = ComparisonSelection(filter: try ComparisonFilter(ignore.joined(separator: "\n")))
     } catch {
       throw CommandFailure("--ignore: \(error.description)", status: .refused)
     }
     let (first, second) = (try await options.open(first), try await options.open(second))
     let comparison: SnapshotComparison
-    do throws(BundleError) {
+    do {
       comparison = try SnapshotComparison(first, second, selection: selection)
     } catch {
       throw CommandFailure(error.description)

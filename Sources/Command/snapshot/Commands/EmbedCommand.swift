@@ -72,7 +72,7 @@ struct EmbedCommand: AsyncParsableCommand {
     else {
       throw CommandFailure("‘\(bundle)’ does not end in .xcappdata.", status: .refused)
     }
-    do throws(AppDataError) {
+    do {
       report(try embedding.update(isWanted: isAskedFor || isNamed), embedding.destination.path)
     } catch {
       throw CommandFailure(error)

@@ -81,7 +81,7 @@ struct MigrateCommand: AsyncParsableCommand {
     let settings = try ServerSettings(file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
     let scratch = try ScratchFolder()
     let migration: ServerMigration
-    do throws(TransferError) {
+    do {
       migration = try await .open(
         from: source, to: target, settings: settings.shared,
         environment: ProcessInfo.processInfo.environment, scratch: scratch.url.path)
@@ -90,7 +90,7 @@ struct MigrateCommand: AsyncParsableCommand {
     }
     if finish {
       let warning: String?
-      do throws(TransferError) { warning = try await migration.warning() } catch {
+      do { warning = try await migration.warning() } catch {
         throw CommandFailure(error)
       }
       if let warning { Console.message(warning) }
@@ -100,7 +100,7 @@ struct MigrateCommand: AsyncParsableCommand {
         ? migration.finish(leavingLosses: withoutLost, progress) : migration.copy(progress)
     }
     guard finish else { return }
-    do throws(TransferError) { try migration.remarks.forEach(Console.message) } catch {
+    do { try migration.remarks.forEach(Console.message) } catch {
       throw CommandFailure(error)
     }
   }

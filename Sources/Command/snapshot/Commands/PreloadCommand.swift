@@ -36,7 +36,7 @@ struct PreloadCommand: AsyncParsableCommand {
     let scratch = try ScratchFolder()
     let data = try await local(scratch)
     let report: PreloadReport
-    do throws(AppDataError) {
+    do {
       report = try AppData(contentsOf: data).copy(into: URL(filePath: into))
     } catch {
       throw CommandFailure(error)

@@ -39,7 +39,7 @@ struct RedactCommand: AsyncParsableCommand {
     try NewPath.check(output, kind: "file")
     let scratch = try ScratchFolder()
     let copy = try await options.withSource(snapshot) { try rules.redact($0, in: scratch) }
-    do throws(BundleError) {
+    do {
       _ = try SnapshotBundle.pack(folder: scratch.file("redacted"), to: URL(filePath: output))
     } catch {
       throw CommandFailure(error.description, status: .refused)

@@ -61,7 +61,7 @@ struct ReindexCommand: AsyncParsableCommand {
     }
     let logger = Logger(label: "snapshot") { _ in SwiftLogNoOpLogHandler() }
     let storage: ServerStorage
-    do throws(ServerError) {
+    do {
       storage = try await ServerStorage.open(ServerSettings(storage: path), repairs: true, logger: logger)
     } catch {
       throw CommandFailure(error)

@@ -188,7 +188,7 @@ extension ServerSettings {
     do { listeners = try InheritedSockets.take(from: environment) } catch {
       throw CommandFailure(error.description, status: .refused)
     }
-    do throws(SystemError) {
+    do {
       var addresses: [SocketAddress] = []
       for listener in listeners { addresses.append(try listener.localAddress) }
       if let address = addresses.first(where: { !$0.host.isLoopback }) ?? addresses.first {

@@ -14,11 +14,11 @@ struct BackupExamination {
 
   func run() -> Finding {
     let path: String
-    do throws(CommandFailure) { path = try NamedPath.resolve(backup) } catch {
+    do { path = try NamedPath.resolve(backup) } catch {
       return .error(topic, error.description, mend: "Name the folder or the archive of the backup.")
     }
     let mend = "Run `snapshot backup \(backup)` regularly, for example from a systemd timer."
-    do throws(TransferError) {
+    do {
       guard let time = try StorageBackup.lastCompletion(of: path) else {
         return .error(topic, "The backup in \(backup) was never completed.", mend: mend)
       }

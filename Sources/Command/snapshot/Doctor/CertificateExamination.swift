@@ -14,7 +14,7 @@ struct CertificateExamination {
   /// The findings, and the pin of the first certificate if it can be used.
   func run() -> (findings: [Finding], pin: KeyPin?) {
     guard let configuration = settings.tlsConfiguration else { return ([], nil) }
-    do throws(TLSError) {
+    do {
       try settings.tls.validate()
       let pin = try TLSServer(configuration, now: { now }).pins.first
       return (
@@ -31,7 +31,7 @@ struct CertificateExamination {
 
   /// Examines certificates that can be used now.
   private func remaining(_ configuration: TLSConfiguration) -> Finding {
-    do throws(TLSError) {
+    do {
       _ = try TLSServer(configuration, now: { now + Self.renewal })
       return .ok(Self.topic, "The certificates fit their keys, and are valid for three more weeks.")
     } catch {

@@ -21,7 +21,7 @@ struct MachineExamination {
     guard now >= Self.earliest else {
       return .error("clock", "The clock is wrong: \(UTCTime(secondsSince1970: Double(now))).", mend: mend)
     }
-    do throws(SystemError) {
+    do {
       for name in ["audit.log", "tokens", "clean"] {
         let changed = try Folder.ownership(of: "\(settings.storage)/\(name)")?.modified ?? 0
         guard changed <= now + Self.tolerance else {

@@ -237,7 +237,7 @@ struct RequestTrail: Sendable {
   }
 
   private func lines(of name: String) -> [Substring] {
-    do throws(SystemError) {
+    do {
       let file = try File("\(storage)/\(name)")
       let start = max(try file.size - Self.searchedBytes, 0)
       let bytes = try file.read(upTo: Int(Self.searchedBytes), at: start)

@@ -24,7 +24,7 @@ struct StorageExamination {
   }
 
   func run() -> [Finding] {
-    do throws(SystemError) {
+    do {
       guard let folder = try Folder.ownership(of: path) else {
         return [
           .error(
@@ -123,7 +123,7 @@ struct StorageExamination {
             "disk", "Only \(capacity.freeFiles) of \(capacity.files) inodes are free.", mend: mend))
     }
     if findings.isEmpty { findings.append(.ok("disk", "\(free) are free.")) }
-    do throws(SystemError) {
+    do {
       if user != 0 { _ = try File(temporaryIn: path) }
     } catch {
       findings.append(
@@ -175,7 +175,7 @@ struct StorageExamination {
 
   private func tokens() -> [Finding] {
     let store = TokenStore(storage: path)
-    do throws(TokenStoreError) {
+    do {
       let unusable = try store.examine()
       if !unusable.isEmpty {
         return unusable.map {

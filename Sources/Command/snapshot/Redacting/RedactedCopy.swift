@@ -152,7 +152,7 @@ struct RedactedCopy {
     }
     let original = try Data(contentsOf: URL(filePath: file))
     let left: Data
-    do throws(Redactor.Failure) { left = try redactor.redact(original, as: identifier) } catch {
+    do { left = try redactor.redact(original, as: identifier) } catch {
       try leaveOut(name, identifier, call, error.reason, size, error.description)
       return nil
     }

@@ -20,7 +20,7 @@ struct RulesOptions: ParsableArguments {
     let folder = scratch.file("redacted")
     let manifest: Manifest
     let zip = try source.packed(to: scratch.file("original.zip")).url
-    do throws(BundleError) { manifest = try SnapshotBundle.unpack(zip: zip, into: folder) } catch {
+    do { manifest = try SnapshotBundle.unpack(zip: zip, into: folder) } catch {
       throw CommandFailure(error.description, status: .refused)
     }
     let copy = try RedactedCopy(of: manifest, in: folder, by: rules, keepsWords: keepWords)
@@ -35,7 +35,7 @@ struct RulesOptions: ParsableArguments {
       throw CommandFailure(
         "The rules in \(rules) can't be read: \(error.localizedDescription)", status: .refused)
     }
-    do throws(RedactionRule.MalformedRule) { return try RedactionRules(json: json) } catch {
+    do { return try RedactionRules(json: json) } catch {
       throw CommandFailure("\(rules): \(error.description).", status: .refused)
     }
   }

@@ -47,7 +47,7 @@ struct SettingsSource: Sendable {
       read.texts[setting.name] = text
       read.origins[setting.name] = origin(of: setting.name, file)
     }
-    do throws(CommandFailure) {
+    do {
       read.settings.storage = try NamedPath.resolve(read.settings.storage)
     } catch {
       problems.append("The setting server.storage: \(error.description)")

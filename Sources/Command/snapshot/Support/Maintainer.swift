@@ -44,7 +44,7 @@ struct ServerMaintainer: Maintainer {
   func expire(isConfirmed: Bool, _ tell: (Expiration) -> Void) async throws -> Int {
     while true {
       let outcome: SnapshotAPIClient.Expired
-      do throws(SnapshotClientError) {
+      do {
         outcome = try await client.expire(isConfirmed: isConfirmed)
       } catch {
         guard let problem = error.problem, problem.type == ProblemKind.confirmationNeeded.type else {

@@ -42,11 +42,11 @@ struct MaintainerOptions: ParsableArguments {
   private func open(_ storage: String) async throws -> StorageMaintainer {
     let settings = try ServerSettings(
       flags: ["server.storage": storage], file: config ?? "Config/server.yaml", fileIsRequired: config != nil)
-    do throws(ServerError) { try settings.requireSoundStorage() } catch { throw CommandFailure(error) }
+    do { try settings.requireSoundStorage() } catch { throw CommandFailure(error) }
     guard Folder.isFolder(settings.storage + "/bundles") else {
       throw CommandFailure("There is no storage folder \(storage).", status: .refused)
     }
-    do throws(ServerError) {
+    do {
       return try await StorageMaintainer(settings)
     } catch {
       guard error.isStorageInUse else { throw CommandFailure(error) }

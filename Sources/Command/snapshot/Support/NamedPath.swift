@@ -5,7 +5,7 @@ import SystemIO
 enum NamedPath {
   /// The place that `path` leads to, if it is a link, or else `path`.
   static func resolve(_ path: String) throws(CommandFailure) -> String {
-    do throws(SystemError) {
+    do {
       return try Folder.resolvingLink(path)
     } catch {
       throw CommandFailure(

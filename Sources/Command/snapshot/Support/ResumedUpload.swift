@@ -20,14 +20,14 @@ struct ResumedUpload {
     state = URL(filePath: folder + "/upload.json")
     // Until it has the packed bundle, an interruption removes the folder.
     defer { TemporaryPaths.forget(folder) }
-    do throws(SystemError) {
+    do {
       if try !Folder.exists(folder) {
         try TemporaryPaths.create(folder) { () throws(SystemError) in try Folder.create(folder) }
       }
     } catch {
       throw CommandFailure("Cannot store the state of the upload in \(folder): \(error)")
     }
-    do throws(CommandFailure) {
+    do {
       bundle = try Self.bundle(of: SnapshotSource(source), words, in: folder)
     } catch {
       // Fails unless the folder is empty, so it removes no state.
@@ -50,10 +50,10 @@ struct ResumedUpload {
       Console.message("Continuing with the bundle packed earlier, \(whole).")
       return try SnapshotSource(whole).packed(to: URL(filePath: whole))
     }
-    do throws(SystemError) { try Folder.removeIfPresent(staged) } catch { throw CommandFailure("\(error)") }
+    do { try Folder.removeIfPresent(staged) } catch { throw CommandFailure("\(error)") }
     let manifest = try source.packed(to: URL(filePath: staged), note: words.note, fields: words.fields)
       .manifest
-    do throws(SystemError) { try Folder.replace(whole, with: staged) } catch {
+    do { try Folder.replace(whole, with: staged) } catch {
       throw CommandFailure("\(error)")
     }
     return (URL(filePath: whole), manifest)

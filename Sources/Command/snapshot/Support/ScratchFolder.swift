@@ -11,7 +11,7 @@ final class ScratchFolder: Sendable {
     self.keep = keep
     url = FileManager.default.temporaryDirectory.appending(path: "snapshot-\(UUID().uuidString)")
     let path = url.path
-    do throws(SystemError) {
+    do {
       if keep {
         try Folder.create(path)
       } else {

@@ -72,7 +72,7 @@ struct ServerOptions: ParsableArguments {
     guard let caFile else {
       return try SnapshotAPIClient(server: url, token: token, configuration: configuration)
     }
-    do throws(NamedFile.Failure) {
+    do {
       _ = try NamedFile.read(caFile, limit: Self.maximumAuthoritiesBytes)
     } catch {
       throw CommandFailure("Cannot read the file \(caFile) with authorities: \(error).", status: .refused)
@@ -99,7 +99,7 @@ struct ServerOptions: ParsableArguments {
   private func fileToken() throws(CommandFailure) -> String? {
     guard let tokenFile else { return nil }
     let bytes: [UInt8]
-    do throws(NamedFile.Failure) {
+    do {
       bytes = try NamedFile.read(tokenFile, limit: Self.maximumTokenBytes)
     } catch {
       throw CommandFailure("Cannot read the token file \(tokenFile): \(error).", status: .refused)
@@ -121,7 +121,7 @@ extension SnapshotID: ExpressibleByArgument {
 extension ReportID {
   /// Parses an argument, and throws an error with the reason if it is invalid.
   init(argument: String) throws {
-    do throws(Refusal) { try self.init(validating: argument) } catch {
+    do { try self.init(validating: argument) } catch {
       throw ValidationError(error.description)
     }
   }

@@ -77,7 +77,7 @@ enum SnapshotSource {
         }
       )
     case .appData(let folder):
-      do throws(AppDataError) {
+      do {
         return (
           destination,
           Self.reportLeftOut(
@@ -94,7 +94,7 @@ enum SnapshotSource {
         ).manifest
       }
       guard !manifest.recordings.isEmpty else {
-        do throws(SystemError) { try Folder.removeIfPresent(destination.path) } catch {
+        do { try Folder.removeIfPresent(destination.path) } catch {
           throw CommandFailure("\(error)")
         }
         throw CommandFailure(
@@ -134,7 +134,7 @@ enum SnapshotSource {
 
   /// Whether the file begins with the signature of a ZIP entry or of an empty archive.
   private static func isArchive(_ path: String) throws(CommandFailure) -> Bool {
-    do throws(SystemError) {
+    do {
       let signature = try File(path).read(upTo: 4, at: 0)
       return signature == [0x50, 0x4B, 3, 4] || signature == [0x50, 0x4B, 5, 6]
     } catch {

@@ -14,7 +14,7 @@ enum TransferOutcome {
   ) async throws(CommandFailure) {
     let line = ProgressLine(title)
     let report: TransferReport
-    do throws(TransferError) {
+    do {
       defer { line.finish() }
       report = try await transfer { report in
         line.show(share: report.share) {

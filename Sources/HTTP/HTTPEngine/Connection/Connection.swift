@@ -383,7 +383,7 @@ final class Connection: @unchecked Sendable {
   private func drainBody() {
     // There is none if the connection was closed meanwhile.
     guard let body = exchange?.body else { return }
-    do throws(HTTPBodyError) {
+    do {
       try body.drop()
     } catch {
       return finishAndClose()

@@ -87,7 +87,7 @@ final class ConnectionOutput {
 
   /// Sends the loop's buffer, then the queue. The queue must not contain older output.
   func sendBuffer() -> Progress {
-    do throws(SystemError) {
+    do {
       if channel.isSecure { try joinFile() }
       let bytes = loop.output.bytes
       let isAlone = queue.isEmpty
@@ -157,7 +157,7 @@ final class ConnectionOutput {
   /// Sends the queue, up to `limit` and until the socket's buffer is full.
   func send(upTo limit: Int = fairShare) -> Progress {
     var share = limit
-    do throws(SystemError) {
+    do {
       while share > 0, let item = queue.first {
         let sent: Int?
         let asked: Int

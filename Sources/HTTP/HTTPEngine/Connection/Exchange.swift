@@ -150,7 +150,7 @@ final class Exchange: @unchecked Sendable {
     var head = ResponseHead(
       response, isHEAD: isHEAD, minorVersion: minorVersion,
       keepsAlive: !closesAfterResponse && !loop.isStopping)
-    do throws(ResponseHead.Unlawful) {
+    do {
       try output.begin(response, &head)
     } catch {
       loop.context.logger.error(
@@ -203,7 +203,7 @@ final class Exchange: @unchecked Sendable {
     // HTTP/1.0 has no interim responses: its clients would treat one as the final response (§15.2).
     guard mayAnswerInterim, minorVersion > 0 else { return false }
     loop.output.removeAll()
-    do throws(ResponseHead.Unlawful) {
+    do {
       try ResponseHead.writeInterim(status, fields, into: loop.output)
     } catch {
       loop.context.logger.error(

@@ -55,7 +55,7 @@ final class IncomingBody: @unchecked Sendable {
   /// - Returns: whether the coding is valid so far.
   func judgeUnread() -> Bool {
     guard failure == nil, reader.remaining == nil, !exchange.awaitsContinue else { return true }
-    do throws(HTTPBodyError) {
+    do {
       try drop()
     } catch {
       fail(error)
@@ -70,7 +70,7 @@ final class IncomingBody: @unchecked Sendable {
         let room = UnsafeMutableRawBufferPointer(
           rebasing: loop.scratch[..<reader.take(atMost: loop.scratch.count)])
         let count: Int
-        do throws(SystemError) {
+        do {
           guard let received = try input.receive(into: room) else { return }
           count = received
         } catch {
@@ -178,7 +178,7 @@ final class IncomingBody: @unchecked Sendable {
 
   /// Reads available bytes.
   func receive() {
-    do throws(HTTPBodyError) {
+    do {
       try takeInput()
       if wantsBytes, input.isEmpty { try takeFromSocket() }
     } catch {
@@ -210,7 +210,7 @@ final class IncomingBody: @unchecked Sendable {
     try buffer.fill { (room) throws(HTTPBodyError) in
       let room = UnsafeMutableRawBufferPointer(rebasing: room[..<reader.take(atMost: room.count)])
       let count: Int
-      do throws(SystemError) {
+      do {
         guard let received = try input.receive(into: room) else { return 0 }
         count = received
       } catch {

@@ -65,7 +65,7 @@ struct BodyReader {
       coding = .plain(remaining - Int64(count))
       result = (count, count)
     case .chunked(var decoder):
-      do throws(ChunkedDecoder.Malformed) {
+      do {
         result = try decoder.decode(input, into: output)
       } catch {
         throw .malformed

@@ -42,7 +42,7 @@ struct RequestParser {
   }
 
   mutating func parse(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-    do throws(Refusal) {
+    do {
       while let line = try nextLine(in: bytes) {
         let text = UnsafeRawBufferPointer(rebasing: bytes[line])
         if !hasRequestLine {

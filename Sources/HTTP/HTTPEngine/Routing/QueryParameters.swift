@@ -44,7 +44,7 @@ public struct QueryParameters: Sendable {
   }
 
   private static func decode(_ text: Substring) throws(HTTPProblem) -> String {
-    do throws(PercentCoding.Failure) {
+    do {
       return try PercentCoding.decode(text, plusIsSpace: true)
     } catch {
       throw .badRequest("The query \(error.words).")

@@ -71,7 +71,7 @@ public struct Router: HTTPHandler {
     }
     var decoded: [String] = []
     for segment in segments(of: path) {
-      do throws(PercentCoding.Failure) {
+      do {
         decoded.append(try PercentCoding.decode(segment))
       } catch {
         throw .badRequest("The path \(error.words).")

@@ -31,7 +31,7 @@ final class Acceptor {
   /// the existing ones.
   func acceptAll(at now: UInt64, _ add: (Socket, SocketAddress) -> Void) {
     for _ in 0..<64 {
-      do throws(SystemError) {
+      do {
         if isShort, try isStillShort() { return pause(at: now) }
         guard let (socket, peer) = try listener.accept() else { return }
         isShort = Int(socket.descriptor) >= context.descriptorCeiling

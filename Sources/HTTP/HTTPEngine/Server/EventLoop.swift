@@ -82,7 +82,7 @@ final class EventLoop: @unchecked Sendable {
     while !isFinished {
       round += 1
       let waiting = turns.beginRound()
-      do throws(SystemError) {
+      do {
         let hasTurns = !waiting.isEmpty || !turns.isEmpty
         eventsInRound = 0
         try poller.wait(milliseconds: hasTurns ? 0 : timeout) { event in

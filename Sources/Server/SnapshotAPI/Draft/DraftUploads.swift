@@ -33,7 +33,7 @@ struct DraftUploads: AttachDialect {
     attachment.expiresAt = creation.expiresAt
     let terms = UploadTerms(.whole(attachment), length: creation.length, dialect: creation.dialect.name)
     let opened: UploadStatus
-    do throws(UploadFailure) {
+    do {
       opened = try await failing(creation.dialect) { () async throws(UploadError) in
         try await service.create(
           terms, if: Preconditions(call.request.headerFields), of: call.caller)
@@ -105,7 +105,7 @@ struct DraftUploads: AttachDialect {
   func failing<Value>(
     _ dialect: DraftDialect, _ action: () async throws(UploadError) -> Value
   ) async throws(UploadFailure) -> Value {
-    do throws(UploadError) {
+    do {
       return try await action()
     } catch {
       var fields: HTTPFields = [.uploadDraftInteropVersion: "\(dialect.number)"]
@@ -121,7 +121,7 @@ struct DraftUploads: AttachDialect {
   }
 
   private func forget(_ id: UploadID, _ call: APIRequest) async {
-    do throws(UploadError) {
+    do {
       try await service.terminate(id, of: call.caller)
     } catch {
       // The upload is deleted when it expires.

@@ -161,7 +161,7 @@ package struct FileRoutes: Sendable {
 
   /// Runs `body`, and converts its errors to those of a damaged bundle.
   static func reading<Value>(_ body: () throws(ZipError) -> Value) throws(StoreError) -> Value {
-    do throws(ZipError) { return try body() } catch { throw StoreError(reading: error) }
+    do { return try body() } catch { throw StoreError(reading: error) }
   }
 
   private static let queues = ServerQueues.shared.longReaders

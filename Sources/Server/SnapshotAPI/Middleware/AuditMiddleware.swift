@@ -63,7 +63,7 @@ package final class AuditMiddleware: Middleware {
 
   /// Returns whether `event` is in the log.
   private func record(_ event: AuditEvent) async -> Bool {
-    do throws(AuditLog.Failure) {
+    do {
       if event.result == .refused {
         try await audit.writeRefusal(event)
       } else {

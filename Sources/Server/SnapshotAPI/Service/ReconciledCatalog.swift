@@ -12,7 +12,7 @@ struct ReconciledCatalog: Catalog {
 
   func insert(_ records: [SnapshotRecord]) async throws(CatalogError) {
     let written = journal?.written(records) ?? []
-    do throws(CatalogError) {
+    do {
       try await changes.insert(records)
       journal?.settle(written)
     } catch {
@@ -22,7 +22,7 @@ struct ReconciledCatalog: Catalog {
 
   func remove(_ id: SnapshotID) async throws(CatalogError) {
     let written = journal?.written(id) ?? []
-    do throws(CatalogError) {
+    do {
       try await changes.remove(id)
       journal?.settle(written)
     } catch {

@@ -84,7 +84,7 @@ struct TusMetadata {
 
   private static func digest(_ text: String) throws(HTTPProblem) -> ContentDigest {
     if let digest = ContentDigest(hexadecimal: text) { return digest }
-    do throws(DigestField.Malformed) {
+    do {
       let field = try DigestField(.reprDigest, in: [.reprDigest: text])
       if let bytes = field?.sha256, let digest = ContentDigest(bytes: bytes) { return digest }
     } catch {

@@ -137,7 +137,7 @@ struct TusRoutes: Sendable {
         return try outcome(of: opened, .created, place, call)
       }
       let status: UploadStatus
-      do throws(UploadError) {
+      do {
         status = try await service.append(
           opened.id, AppendRequest(offset: 0, digest: checksum), body: request.body, of: call.caller)
       } catch {

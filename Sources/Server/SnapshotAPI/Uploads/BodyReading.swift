@@ -23,19 +23,19 @@ struct BodyReading: Sendable {
   /// Reads all of `body`, and ends the request. If reading fails, ``ending(_:)`` decides which received bytes count.
   /// After the task was cancelled, only bytes that have already arrived are read.
   func run(_ body: HTTPRequestBody) async -> Result<UploadSession, UploadError> {
-    do throws(UploadError) {
+    do {
       var pieces = body.makeAsyncIterator()
       try await read { try await pieces.next() }
       try check?.judge()
     } catch {
-      do throws(UploadError) {
+      do {
         _ = try await appending.end(Self.ending(error))
       } catch {
         // The caller needs the first failure.
       }
       return .failure(error)
     }
-    do throws(UploadError) { return .success(try await appending.end(.finished)) } catch {
+    do { return .success(try await appending.end(.finished)) } catch {
       return .failure(error)
     }
   }
@@ -54,7 +54,7 @@ struct BodyReading: Sendable {
   func read(_ next: () async throws -> IOBuffer?) async throws(UploadError) {
     var saving: Task<Result<Int64, UploadError>, Never>?
     let failure: UploadError?
-    do throws(UploadError) {
+    do {
       try await receive(next, &saving)
       failure = nil
     } catch {
@@ -90,7 +90,7 @@ struct BodyReading: Sendable {
 
   /// Makes the received bytes durable, and tells their offset if it is beyond `told`.
   private func save(after told: Int64) async -> Result<Int64, UploadError> {
-    do throws(UploadError) {
+    do {
       let offset = try await appending.checkpoint()
       // With a digest, no offset is valid before the whole body was verified.
       if check == nil, offset > told { await onProgress?(offset) }

@@ -254,7 +254,7 @@ package struct UploadService: Sendable {
   /// Publishes complete uploads whose publication was prevented by a crash.
   package func publishDue() async {
     for session in await store.uploadSessions() where session.isDue {
-      do throws(UploadError) {
+      do {
         try await turns.take(session.id) { _ throws(UploadError) in
           let session = try await store.uploadSession(session.id)
           if session.isDue { _ = try await publish(session, of: owner(of: session)) }
@@ -273,7 +273,7 @@ package struct UploadService: Sendable {
     var count = 0
     for session in await store.uploadSessions() where session.isExpired(at: now, limits) {
       if Task.isCancelled { break }
-      do throws(UploadError) {
+      do {
         // The bytes of a request with a digest do not count before its end, so the upload can be in use although its
         // offset is 0.
         if session.offset == 0, turns.count(session.id) > 0, !session.isOverdue(at: now, limits) {

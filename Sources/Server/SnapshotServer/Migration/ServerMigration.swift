@@ -24,12 +24,12 @@ package struct ServerMigration: Sendable {
   ) async throws(TransferError) -> ServerMigration {
     func store(_ address: String) throws(TransferError) -> MigratedStore {
       let bucket: S3Configuration
-      do throws(SharedSettingsError) {
+      do {
         bucket = try settings.bucket(at: address, of: "The object store")
       } catch {
         throw .unusable(error.description)
       }
-      do throws(S3Error) {
+      do {
         return MigratedStore(try S3Client(bucket, environment: environment), scratch: scratch)
       } catch {
         throw TransferError(error, at: bucket)

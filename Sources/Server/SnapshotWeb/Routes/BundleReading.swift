@@ -16,7 +16,7 @@ enum BundleReading {
   static func contents(
     of bundle: StoredBundle, _ selection: SnapshotPage.Selection
   ) throws(StoreError) -> Result<BundleContents, Unreadable> {
-    do throws(BundleError) {
+    do {
       return .success(
         try BundleContents(
           CheckedBundle(bundle.file), modules: bundle.record.modules, selection: selection))
@@ -33,7 +33,7 @@ enum BundleReading {
       record: bundle.record, path: file.name, size: file.size, selection: selection,
       preview: FilePreview(.empty))
     do {
-      do throws(BundleError) {
+      do {
         page.recording = try CheckedBundle(bundle.file).recording(at: file.name)
       } catch {
         page.preview = FilePreview(.unreadable(try unreadable(error).description))
@@ -88,7 +88,7 @@ enum BundleReading {
   static func differences(
     _ first: StoredBundle, _ second: StoredBundle, _ selection: DiffSelection, _ filter: ComparisonFilter
   ) throws -> DiffPage.Content {
-    do throws(BundleError) {
+    do {
       let (one, other) = (try CheckedBundle(first.file), try CheckedBundle(second.file))
       if let item = selection.item {
         return .item(try DiffItem(item, one, other, filter: filter, skipping: selection.from))
@@ -108,7 +108,7 @@ enum BundleReading {
   static func size(
     of item: DiffSelection.Item, _ first: StoredBundle, _ second: StoredBundle
   ) throws -> Int64 {
-    do throws(BundleError) {
+    do {
       return try DiffItem.size(of: item, CheckedBundle(first.file), CheckedBundle(second.file))
     } catch {
       _ = try unreadable(error)

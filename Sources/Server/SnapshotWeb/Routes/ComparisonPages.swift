@@ -57,7 +57,7 @@ struct ComparisonPages: Sendable {
       status = problem.isDamage ? .ok : problem.status
     }
     if page.second == nil { page.candidates = try await candidates(for: first, call.caller) }
-    do throws(ComparisonFilter.MalformedRule) {
+    do {
       page.filter =
         try page.selection.ignored.map { (text) throws(ComparisonFilter.MalformedRule) in
           try ComparisonFilter(text)

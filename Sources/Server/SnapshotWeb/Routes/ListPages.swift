@@ -103,7 +103,7 @@ struct ListPages: Sendable {
 
   /// The page of a snapshot; `nil` if `id` names none that the caller may read, but is the UUID in the manifest of one.
   private func place(of id: SnapshotID, for caller: Caller) async throws -> PagePath? {
-    do throws(StoreError) {
+    do {
       _ = try await caller.lookUp { () throws(StoreError) in
         try await service.record(id)
       } visible: {
@@ -113,7 +113,7 @@ struct ListPages: Sendable {
       var query = CatalogQuery()
       query.text = id.description
       query.scope = CatalogQuery.Scope(caller.limits)
-      do throws(CatalogError) {
+      do {
         if try await !service.page(query, PageRequest(limit: 1)).records.isEmpty { return nil }
       } catch .incomplete {
         // Without the catalogue, only the snapshot's own UUID finds it.

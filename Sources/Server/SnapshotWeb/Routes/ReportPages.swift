@@ -73,7 +73,7 @@ extension SnapshotService {
   /// Returns the record of the store, which contains what lists omit. If it can't be read, for example because it was
   /// just deleted, returns `listed`, the record of the catalogue.
   func complete(_ listed: SnapshotRecord) async -> SnapshotRecord {
-    do throws(StoreError) { return try await record(listed.id) } catch { return listed }
+    do { return try await record(listed.id) } catch { return listed }
   }
 
   /// The maximum number of later snapshots of the same report among which the next one is searched.
@@ -85,7 +85,7 @@ extension SnapshotService {
     var query = CatalogQuery(report: record.report)
     query.scope = CatalogQuery.Scope(caller.limits)
     var neighbours = Neighbours()
-    do throws(CatalogError) {
+    do {
       let earlier = try await page(query, PageRequest(limit: 1, cursor: Cursor(after: record)))
       neighbours.older = earlier.filtered(caller.mayRead).records.first
       query.after = record.receivedAt

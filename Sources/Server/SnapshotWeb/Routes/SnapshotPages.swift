@@ -122,7 +122,7 @@ struct SnapshotPages: Sendable {
     call.asAPI.concerns(record)
     guard let history else { throw HTTPProblem.noSuchPath() }
     let trail: AuditTrail
-    do throws(SystemError) { trail = try await history.trail(of: record.id) } catch {
+    do { trail = try await history.trail(of: record.id) } catch {
       throw StoreError(error)
     }
     let names = try await access.tokenNames(Set(trail.events.compactMap(\.token)))

@@ -78,7 +78,7 @@ struct JSONFormat {
   }
 
   private mutating func read(_ tokenizer: inout JSONTokenizer, isOnlyFirst: Bool = false) {
-    do throws(JSONFailure) {
+    do {
       while let token = try tokenizer.next() {
         let range = base + tokenizer.range.lowerBound..<base + tokenizer.range.upperBound
         take(token, range, tokenizer)

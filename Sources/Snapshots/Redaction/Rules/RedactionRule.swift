@@ -56,7 +56,7 @@ public struct RedactionRule: Sendable {
   public static func jsonPath(
     _ path: String, named name: String
   ) throws(MalformedRule) -> RedactionRule {
-    do throws(JSONPathPattern.Malformed) {
+    do {
       return RedactionRule(name, [.path(try JSONPathPattern(path))])
     } catch {
       throw MalformedRule(description: error.description)

@@ -39,7 +39,7 @@ extension SecretSearch {
   func cleanedContents(_ bytes: [UInt8], _ depth: Int) throws(RedactionLimit) -> [UInt8]? {
     switch Contents(bytes) {
     case .text, .propertyList, .compressed:
-      do throws(RedactionLimit) {
+      do {
         return try cleaned(bytes, depth)
       } catch {
         if error == .unknownBinary { return nil }

@@ -133,7 +133,7 @@ struct JSONDocument {
   }
 
   private static func next(_ tokenizer: inout JSONTokenizer) throws(Failure) -> JSONTokenizer.Token? {
-    do throws(JSONFailure) {
+    do {
       return try tokenizer.next()
     } catch {
       throw error.isDepth ? .tooComplex : .malformed

@@ -8,7 +8,7 @@ enum JSONExcerpt {
     configuration.textLength = limit
     var tokenizer = JSONTokenizer(configuration)
     tokenizer.feed(Array(quoted))
-    do throws(JSONFailure) {
+    do {
       // A string on its own is a valid JSON document.
       guard try tokenizer.next() == .string else { return compact(quoted, limit: limit) }
     } catch {
@@ -33,7 +33,7 @@ enum JSONExcerpt {
     guard quoted.contains(UInt8(ascii: "\\")) else { return Array(quoted.dropFirst().dropLast()) }
     var tokenizer = JSONTokenizer()
     tokenizer.feed(Array(quoted))
-    do throws(JSONFailure) {
+    do {
       guard try tokenizer.next() == .string, tokenizer.isUnicode else { return nil }
     } catch {
       return nil

@@ -112,7 +112,7 @@ public struct ContainerTree: Sendable {
     _ entry: ContainerEntry, into sink: ([UInt8]) throws(SystemError) -> Void
   ) throws(AppDataError) {
     if let archive, let zipped = archive.entries[Array(entry.path.utf8)] {
-      do throws(BundleError) {
+      do {
         try archive.bundle.read(zipped, into: sink)
       } catch {
         if case .system(let cause) = error { throw .system(file: entry.path, cause) }

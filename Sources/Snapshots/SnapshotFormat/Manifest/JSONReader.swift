@@ -27,13 +27,13 @@ struct JSONReader {
   /// The next token; `nil` at the end of a complete document.
   mutating func next() throws(Stop) -> JSONTokenizer.Token? {
     while true {
-      do throws(JSONFailure) {
+      do {
         if let token = try tokenizer.next() { return token }
       } catch {
         throw .malformed(error)
       }
       if tokenizer.isComplete { return nil }
-      do throws(BundleError) {
+      do {
         if let piece = try source() { tokenizer.feed(piece) } else { tokenizer.finish() }
       } catch {
         throw .source(error)

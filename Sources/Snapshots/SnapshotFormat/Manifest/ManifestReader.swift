@@ -179,7 +179,7 @@ struct ManifestReader {
   }
 
   private func check(_ manifest: Manifest) throws(Failure) {
-    do throws(BundleError) {
+    do {
       try limits.check(recordingCount: recordingCount)
       var own = manifest
       own.modules = []

@@ -49,7 +49,7 @@ struct ManifestScanner {
     _ read: (inout Self) throws(Failure) -> Value
   ) throws(Failure) -> Reading<Value> {
     let depth = depth
-    do throws(Failure) {
+    do {
       return .success(try read(&self))
     } catch {
       guard case .problem(let problem) = error else { throw error }
@@ -65,7 +65,7 @@ struct ManifestScanner {
       return token
     }
     if let unknownEnd, json.tokenizer.offset > unknownEnd { throw .refused(limits.tooMuchUnknown) }
-    do throws(JSONReader.Stop) {
+    do {
       return try json.next()
     } catch {
       switch error {
@@ -129,7 +129,7 @@ extension ManifestScanner {
 
   /// Reads a value that can be `null`.
   mutating func optional<Value>(_ read: (inout Self) throws(Failure) -> Value) throws(Failure) -> Value? {
-    do throws(Failure) {
+    do {
       return try read(&self)
     } catch {
       if case .problem(let problem) = error, case .null = problem.kind, problem.place.isEmpty { return nil }
@@ -168,7 +168,7 @@ extension ManifestScanner {
     while true {
       while try plain(&self) { index += 1 }
       if try takesEnd() { return }
-      do throws(Failure) {
+      do {
         try element(&self)
       } catch {
         guard case .problem(let problem) = error else { throw error }
@@ -290,7 +290,7 @@ extension ManifestScanner {
 
   mutating func report() throws(Failure) -> ReportID {
     let text = try string()
-    do throws(ReportID.Refusal) {
+    do {
       return try ReportID(validating: text)
     } catch {
       // The message becomes part of another sentence, so its full stop is removed.

@@ -98,7 +98,7 @@ struct PlainRecording {
     guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
     var tokenizer = JSONTokenizer()
     tokenizer.feed(Array(bytes[start...end]))
-    do throws(JSONFailure) {
+    do {
       guard try tokenizer.next() == .string else { return nil }
     } catch {
       // The error is reported when the recording is read token by token.

@@ -67,7 +67,7 @@ package enum PropertyList {
   ) throws(ViewerError) -> Outcome {
     let copy = try space.makeCopy()
     var size = 0
-    do throws(PropertyListError) {
+    do {
       let isKeyedArchive = try convert(
         form, size: bytes.size, ignoresEncoding: ignoresEncoding, limits: limits,
         read: { count, offset throws(ViewerError) in try bytes.read(upTo: count, at: offset) },
@@ -91,7 +91,7 @@ package enum PropertyList {
     of bytes: [UInt8], _ form: Form, limits: Limits = Limits()
   ) throws(PropertyListFailure) -> [UInt8]? {
     var json: [UInt8] = []
-    do throws(PropertyListError) {
+    do {
       _ = try convert(
         form, size: bytes.count, limits: limits,
         read: { count, offset in Array(bytes[offset..<min(offset + count, bytes.count)]) },

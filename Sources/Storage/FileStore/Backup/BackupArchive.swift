@@ -35,7 +35,7 @@ struct BackupArchive: Sendable {
     var isForeign = false
     var (snapshots, others, indexes) = (snapshots, others, indexes)
     let isComplete: Bool
-    do throws(SystemError) {
+    do {
       isComplete = try TarReader(file: File(path)).forEachMember { header, contents throws(SystemError) in
         let parts = header.name.split(separator: "/", omittingEmptySubsequences: false)
         let folder = parts.dropLast().joined(separator: "/")

@@ -20,7 +20,7 @@ extension BackupFolder: BackupSource {
 
   func expectedIndexes() throws(SystemError) -> [String] {
     // A partial restore reads a backup whose marker is damaged, too.
-    do throws(SystemError) { return try readMarker()?.indexes ?? [] } catch
+    do { return try readMarker()?.indexes ?? [] } catch
       where error.isDamage
     { return [] }
   }

@@ -53,7 +53,7 @@ extension BackupSource {
 extension RecordFile {
   /// The record in `bytes`; `nil` if it is damaged or that of another snapshot.
   static func intact(_ bytes: [UInt8], of id: SnapshotID) -> SnapshotRecord? {
-    do throws(Damage) {
+    do {
       let record = try decode(bytes)
       return record.id == id ? record : nil
     } catch {

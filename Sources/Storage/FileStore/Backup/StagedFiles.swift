@@ -101,7 +101,7 @@ final class StagedFiles {
     // What replaces the removed files must be durable before they are gone.
     try flushFolders()
     for path in removals {
-      do throws(SystemError) {
+      do {
         try changedFolder(of: path).removeTree(Folder.name(of: path))
       } catch  where error.isNotFound {}
     }

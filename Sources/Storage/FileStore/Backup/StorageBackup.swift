@@ -42,7 +42,7 @@ package struct StorageBackup: Sendable {
     guard Folder.isFolder(source.bundles) else { throw .noStorage(source.root) }
     try StorageCompleteness.requireSource(source.root)
     let lock = try prepare()
-    do throws(SystemError) {
+    do {
       let report = try copy(progress, began)
       try lock.unlock()
       return report
@@ -56,7 +56,7 @@ package struct StorageBackup: Sendable {
   package static func lastCompletion(of backup: String) throws(TransferError) -> Date? {
     if Folder.isRegularFile(backup) { return try BackupArchive(backup).marker.completeUntil }
     try TransferError.requireNothingMisplaced(backup)
-    do throws(SystemError) {
+    do {
       if let marker = try BackupFolder(backup).readMarker() { return marker.completeUntil }
     } catch let error where error.isDamage {
       throw .unknownFormat(backup)
@@ -68,7 +68,7 @@ package struct StorageBackup: Sendable {
 
   /// Creates and locks the folder of the backup.
   private func prepare() throws(TransferError) -> File {
-    do throws(SystemError) {
+    do {
       try Folder.createDurably(backup.root)
     } catch {
       throw .system(error)
@@ -274,7 +274,7 @@ extension TransferError {
   /// Throws ``nested(_:_:)`` if one of two folders contains the other.
   static func requireApart(_ first: String, _ second: String) throws(TransferError) {
     let areNested: Bool
-    do throws(SystemError) {
+    do {
       let folders = (try OpenFolder(first), try OpenFolder(second))
       let isInside = (try folders.0.isInside(folders.1), try folders.1.isInside(folders.0))
       areNested = isInside.0 || isInside.1

@@ -33,7 +33,7 @@ package final class FolderSource: MigrationSource {
   deinit {
     // A descriptor that a child process has inherited would keep the lock. If this fails, the end of the process releases
     // it.
-    do throws(SystemError) { try lock.withLock { $0 }?.release() } catch {}
+    do { try lock.withLock { $0 }?.release() } catch {}
   }
 
   /// Locks the folder against servers as long as this source exists. Throws
@@ -47,7 +47,7 @@ package final class FolderSource: MigrationSource {
 
   /// The number of resumable uploads that have not ended.
   package func countUploads() throws(TransferError) -> Int {
-    do throws(SystemError) {
+    do {
       guard try Folder.hasFolder(layout.uploads) else { return 0 }
       let suffix = ".\(StorageLayout.UploadPart.state.rawValue)"
       return try Folder.entries(layout.uploads).count { $0.hasSuffix(suffix) }
@@ -101,7 +101,7 @@ package final class FolderSource: MigrationSource {
   private func read<Value: Sendable>(
     _ body: @escaping @Sendable (StorageLayout) throws(SystemError) -> Value
   ) async throws(TransferError) -> Value {
-    do throws(SystemError) {
+    do {
       return try await queues.next.perform { [layout] () throws(SystemError) in try body(layout) }
     } catch {
       throw .system(error)

@@ -52,7 +52,7 @@ package final class FolderTarget: MigrationTarget {
   deinit {
     // A descriptor that a child process has inherited would keep the lock. If this fails, the end of the process releases
     // it.
-    do throws(SystemError) { try lock.unlock() } catch {}
+    do { try lock.unlock() } catch {}
   }
 
   package func publish(
@@ -112,7 +112,7 @@ package final class FolderTarget: MigrationTarget {
   private func write<Value: Sendable>(
     _ body: @escaping @Sendable (BackupFolder, StagedFiles) throws(SystemError) -> Value
   ) async throws(TransferError) -> Value {
-    do throws(SystemError) {
+    do {
       return try await queue.perform { [self] () throws(SystemError) in
         try staged.withLock { staged throws(SystemError) in try body(folder, staged) }
       }

@@ -75,7 +75,7 @@ final class FileUploads: Sendable {
   /// The sessions of all resumable uploads.
   var sessions: [UploadSession] {
     get async {
-      do throws(UploadError) { try await requireRecovered() } catch {
+      do { try await requireRecovered() } catch {
         folder.logger.error("The uploads can't be recovered", metadata: ["error": "\(error)"])
       }
       return table.sessions
@@ -115,7 +115,7 @@ final class FileUploads: Sendable {
         folder.logger.error("An old upload could not be removed: \(error)")
       }
     }
-    do throws(UploadError) {
+    do {
       try await open(session, upload, parts)
       upload.show()
       return session
@@ -264,7 +264,7 @@ final class FileUploads: Sendable {
     try await requireRecovered()
     let upload = try table[id]
     guard upload.session.isDue else { return upload.session }
-    do throws(StoreError) {
+    do {
       let publication = try await publisher.publish(
         try await whole(upload), as: attachment, on: upload.bytes.queue)
       return await end(upload, as: UploadOutcome(publication))
@@ -304,7 +304,7 @@ final class FileUploads: Sendable {
     upload.bytes.arrival.release()
     var session = upload.session
     session.end(outcome, at: now())
-    do throws(StoreError) {
+    do {
       try await upload.save(session)
     } catch {
       folder.logger.error(

@@ -48,7 +48,7 @@ final class ResumableAppending: UploadAppending {
   }
 
   func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession {
-    do throws(UploadError) {
+    do {
       let session = try await conclude(ending)
       await cut()
       return session
@@ -87,7 +87,7 @@ final class ResumableAppending: UploadAppending {
       return (state.session, state.epoch)
     }
     if offset > durable.offset {
-      do throws(StoreError) {
+      do {
         try await folder.flush([.file(file)], since: epoch, .flushPart)
       } catch {
         state.withLock { $0.loss = error }

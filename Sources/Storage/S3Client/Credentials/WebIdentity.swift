@@ -125,7 +125,7 @@ package final class WebIdentity: Sendable {
       path: endpoint.path.isEmpty ? "/" : endpoint.path,
       headerFields: [.contentType: "application/x-www-form-urlencoded"])
     let response: TransportResponse
-    do throws(TransportError) {
+    do {
       response = try await transport.send(
         request, body: .bytes(Data(form.utf8)), destination: .memory(limit: S3Limits.errorBytes),
         timeouts: TransportTimeouts(), events: nil)

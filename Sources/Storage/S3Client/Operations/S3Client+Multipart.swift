@@ -101,7 +101,7 @@ extension S3Client {
   package func assemble(
     _ upload: S3MultipartUpload, parts: [S3Part], size: Int64
   ) async throws(S3Error) {
-    do throws(S3Error) {
+    do {
       try await complete(upload, parts: parts)
     } catch {
       // If the answer was lost, a repetition finds that there is no such upload any more.
@@ -140,7 +140,7 @@ extension S3Client {
 
   /// Ends an upload, and removes its parts. Succeeds if there is none.
   package func abort(_ upload: S3MultipartUpload) async throws(S3Error) {
-    do throws(S3Error) {
+    do {
       _ = try await send(S3Request(.delete, upload.key, query: [("uploadId", upload.id)]))
     } catch {
       guard error.isNotFound else { throw error }

@@ -82,7 +82,7 @@ extension S3Client {
 
   /// Deletes an object. Succeeds if there is none.
   package func delete(_ key: String) async throws(S3Error) {
-    do throws(S3Error) {
+    do {
       _ = try await send(S3Request(.delete, key))
     } catch {
       guard error.isNotFound else { throw error }

@@ -18,12 +18,12 @@ extension S3Client {
       return
     }
     let upload = try await beginMultipart(key)
-    do throws(S3Error) {
+    do {
       let parts = try await uploadParts(of: file, size: size, to: upload)
       try await assemble(upload, parts: parts, size: size)
     } catch {
       // If this fails too, the parts remain until the upload is found in the list of uploads.
-      do throws(S3Error) { try await abort(upload) } catch {}
+      do { try await abort(upload) } catch {}
       throw error
     }
   }

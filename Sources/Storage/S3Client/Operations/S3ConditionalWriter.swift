@@ -40,7 +40,7 @@ package struct S3ConditionalWriter: Sendable {
   private func write(_ key: String, _ bytes: Data, _ condition: HTTPFields) async throws(S3Error) -> Outcome {
     var request = S3Request(.put, key, fields: condition, body: S3Body(bytes))
     request.isConditional = true
-    do throws(S3Error) {
+    do {
       return .written(try S3ObjectInfo(try await client.send(request).head).etag)
     } catch {
       guard error.isUndecided || error.isFailedCondition else { throw error }
@@ -56,7 +56,7 @@ extension S3ConditionalWriter {
   package static func proving(_ client: S3Client, scratch folder: String) async throws(S3Error) -> Self {
     var attempt = 1
     while true {
-      do throws(S3Error) {
+      do {
         return try await proveOnce(client, "\(folder)/\(UUID().uuidString.lowercased())")
       } catch {
         guard error.isTemporary, attempt < S3Limits.proofs else { throw error }
@@ -68,7 +68,7 @@ extension S3ConditionalWriter {
   /// Tries it once, and removes the key.
   private static func proveOnce(_ client: S3Client, _ key: String) async throws(S3Error) -> Self {
     let proved: Result<Self, S3Error>
-    do throws(S3Error) {
+    do {
       proved = .success(try await prove(client, key))
     } catch {
       proved = .failure(error)

@@ -26,7 +26,7 @@ package struct MigratedStore: Sendable {
   func access<Value>(
     _ body: (S3Client) async throws(S3Error) -> Value
   ) async throws(TransferError) -> Value {
-    do throws(S3Error) { return try await body(client) } catch {
+    do { return try await body(client) } catch {
       throw TransferError(error, at: client.configuration)
     }
   }

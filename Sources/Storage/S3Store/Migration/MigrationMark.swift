@@ -25,7 +25,7 @@ struct MigrationMark: Sendable {
 
   /// Whether a migration into the store is not complete.
   static func exists(in client: S3Client) async throws(S3Error) -> Bool {
-    do throws(S3Error) {
+    do {
       // An answer to HEAD does not say why a store refuses.
       _ = try await client.get(ObjectKeys.migration, limit: S3StoreLimits.markBytes)
       return true

@@ -74,7 +74,7 @@ package struct S3MigrationTarget: MigrationTarget {
   private func change<Value>(
     _ body: () async throws(StoreError) -> Value
   ) async throws(TransferError) -> Value {
-    do throws(StoreError) { return try await body() } catch {
+    do { return try await body() } catch {
       throw TransferError(error, at: store.client.configuration)
     }
   }

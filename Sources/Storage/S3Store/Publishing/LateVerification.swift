@@ -44,7 +44,7 @@ final class LateVerification: Sendable {
   }
 
   private func verify(_ record: SnapshotRecord, in staged: StagedUpload) async {
-    do throws(StoreError) {
+    do {
       let upload = try await staged.whole()
       let verdict = try await check(upload)
       if verdict == .damaged { logger.error("A bundle is damaged", metadata: ["id": "\(record.id)"]) }
@@ -66,7 +66,7 @@ final class LateVerification: Sendable {
   }
 
   private func check(_ upload: StagedUpload.Whole) async throws(StoreError) -> SnapshotRecord.Verification {
-    do throws(BundleError) {
+    do {
       _ = try await checks.check(upload.file, size: upload.size, by: validate)
       return .intact
     } catch {

@@ -62,7 +62,7 @@ final class S3Publisher: Sendable {
     let isFree = isAdmitted && attachment.id != nil && upload.size < client.configuration.multipartBytes
     var present = isFree ? nil : try await states.read(record.id)?.state
     while true {
-      do throws(StoreError) {
+      do {
         if let present {
           if record.id == former, let published = present.record(repeating: record) {
             return .created(published)
@@ -100,7 +100,7 @@ final class S3Publisher: Sendable {
     _ upload: StagedUpload.Whole,
     _ depth: @escaping @Sendable (_ weight: Int64) -> SnapshotBundle.Depth = { _ in .full }
   ) async throws(StoreError) -> CheckJob.Outcome {
-    do throws(BundleError) {
+    do {
       return try await checks.check(upload.file, size: upload.size, by: validator.validate, depth: depth)
     } catch {
       throw StoreError(error)
@@ -151,7 +151,7 @@ final class S3Publisher: Sendable {
   private func write(
     _ upload: StagedUpload.Whole, _ id: SnapshotID, _ attempt: SnapshotID
   ) async throws(StoreError) {
-    do throws(S3Error) {
+    do {
       try await client.upload(
         upload.file, to: ObjectKeys.bytes(id, attempt: attempt), size: upload.size,
         digest: upload.sha256.bytes)
@@ -163,7 +163,7 @@ final class S3Publisher: Sendable {
 
   /// Removes bytes that no record names. If that fails, the sweep does it.
   private func remove(_ id: SnapshotID, _ attempt: SnapshotID) async {
-    do throws(S3Error) {
+    do {
       try await client.delete(ObjectKeys.bytes(id, attempt: attempt))
     } catch {
       logger.warning("Unused bytes can't be removed", metadata: ["id": "\(id)", "error": "\(error)"])

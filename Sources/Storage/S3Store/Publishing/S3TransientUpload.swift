@@ -38,7 +38,7 @@ final class S3TransientUpload: TransientUpload {
 
   func commit(_ attachment: Attachment) async throws(StoreError) -> Publication {
     try state.withLock { state throws(StoreError) in try state.commit(at: now()) }
-    do throws(StoreError) {
+    do {
       return try await publisher.publish(staged, as: attachment, isAdmitted: true)
     } catch {
       staged.remove()

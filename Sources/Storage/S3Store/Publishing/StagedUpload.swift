@@ -50,7 +50,7 @@ final class StagedUpload: Sendable {
 
   private func write(_ bytes: IOBuffer, _ state: inout State) throws(StoreError) {
     if let failure = state.failure { throw failure }
-    do throws(SystemError) {
+    do {
       let (contents, file) = (bytes.bytes, try file(&state))
       try file.write(contents, at: state.size)
       state.digest.update(contents)
@@ -84,7 +84,7 @@ final class StagedUpload: Sendable {
   /// Whether the file still exists: an operator can delete the folder.
   func isThere() async -> Bool {
     await queue.perform { [path] in
-      do throws(SystemError) { return try Folder.kind(of: path) == .file } catch { return false }
+      do { return try Folder.kind(of: path) == .file } catch { return false }
     }
   }
 
@@ -129,7 +129,7 @@ final class StagedUpload: Sendable {
     }
     guard file != nil else { return }
     queue.async { [path] in
-      do throws(SystemError) { try Folder.removeIfPresent(path) } catch {}
+      do { try Folder.removeIfPresent(path) } catch {}
     }
   }
 }

@@ -108,7 +108,7 @@ final class BundleCache: Sendable {
 
   private func fill(_ arriving: ArrivingFile, with key: String) async {
     let outcome: ArrivingFile.Outcome
-    do throws(StoreError) { outcome = .success(try await read(key, into: arriving)) } catch {
+    do { outcome = .success(try await read(key, into: arriving)) } catch {
       outcome = .failure(error)
     }
     // Those who wait for the end find the file in the cache.
@@ -128,7 +128,7 @@ final class BundleCache: Sendable {
     }
     arriving.begin(file)
     let failure: S3Error?
-    do throws(S3Error) {
+    do {
       _ = try await client.download(key, to: URL(filePath: path))
       failure = nil
     } catch {

@@ -63,7 +63,7 @@ extension S3BundleStore {
   package func url(of id: SnapshotID, lifetime: Duration) async throws(StoreError) -> String {
     let found = try await findToSend(id) { _ in true }
     guard found.record.verified != .damaged else { throw .damaged }
-    do throws(S3Error) {
+    do {
       return try await client.presignedURL(
         ObjectKeys.bytes(id, attempt: found.attempt), lifetime: Int(lifetime / .seconds(1)),
         fields: [
@@ -86,7 +86,7 @@ extension S3BundleStore {
   /// The record that the database has, if the snapshot was not deleted. What is damaged may have been repaired.
   private func settled(_ id: SnapshotID) async -> (record: SnapshotRecord, attempt: SnapshotID)? {
     guard let records = configuration.settledRecords, journal?.isUnindexed(id) == false else { return nil }
-    do throws(CatalogError) {
+    do {
       guard let record = try await records.settledRecord(id), let attempt = record.attempt,
         record.verified != .damaged
       else { return nil }
@@ -110,7 +110,7 @@ extension S3BundleStore {
   ) async throws(StoreError) -> StoredBundle {
     let bundle = try await open(found) { key async throws(StoreError) in try await self.cache.file(key) }
     let size: Int64
-    do throws(SystemError) { size = try bundle.file.size } catch { throw StoreError(error) }
+    do { size = try bundle.file.size } catch { throw StoreError(error) }
     guard size == bundle.record.size else { throw .damaged }
     return bundle
   }

@@ -196,7 +196,7 @@ final class S3Appending: UploadAppending {
     _ body: () async throws(UploadError) -> Value
   ) async throws(UploadError) -> Value {
     if let loss = state.withLock({ $0.loss }) { throw loss }
-    do throws(UploadError) { return try await body() } catch {
+    do { return try await body() } catch {
       state.withLock { $0.loss = error }
       throw error
     }

@@ -49,7 +49,7 @@ final class S3Uploads: Sendable {
   /// The sessions of all uploads; none if they can't be read.
   var sessions: [UploadSession] {
     get async {
-      do throws(StoreError) { return try await rows.rows().map(\.session) } catch {
+      do { return try await rows.rows().map(\.session) } catch {
         logger.error("The uploads can't be listed", metadata: ["error": "\(error)"])
         return []
       }
@@ -125,7 +125,7 @@ final class S3Uploads: Sendable {
     _ request: AppendRequest, bytes: Int64?, to id: UploadID
   ) async throws(UploadError) -> any UploadAppending {
     let held = try await leases.take(id)
-    do throws(UploadError) {
+    do {
       var session = held.row.session
       let append = try session.admit(request, bytes: bytes, limits: limits)
       if session.isWhole {
@@ -167,7 +167,7 @@ final class S3Uploads: Sendable {
       await leases.end(held.lease)
       return held.row.session
     }
-    do throws(StoreError) {
+    do {
       let publication = try await leases.renewing(held.lease) { () async throws(StoreError) in
         try await publish(&held, as: attachment)
       }
@@ -208,7 +208,7 @@ final class S3Uploads: Sendable {
   /// bundle.
   private func end(_ held: UploadLeases.Held, as outcome: UploadOutcome) async -> UploadSession {
     let row = held.row.ended(outcome, at: now())
-    do throws(UploadError) {
+    do {
       try await leases.save(row, under: held.lease, isLast: true)
       await objects.remove(held.row.object)
     } catch {

@@ -65,10 +65,10 @@ struct UploadLeases: Sendable {
       while true {
         do { try await Task.sleep(for: max(duration / 3, S3StoreLimits.shortestRenewal)) } catch { return }
         // If the lease is lost, the next write fails.
-        do throws(StoreError) { _ = try await rows.renew(lease, for: duration) } catch {}
+        do { _ = try await rows.renew(lease, for: duration) } catch {}
       }
     }
-    do throws(StoreError) {
+    do {
       let value = try await body()
       await Self.end(renewal)
       return value
@@ -86,6 +86,6 @@ struct UploadLeases: Sendable {
 
   /// Ends a lease. If this fails, the lease ends with its time.
   func end(_ lease: UploadLease) async {
-    do throws(StoreError) { _ = try await rows.renew(lease, for: .zero) } catch {}
+    do { _ = try await rows.renew(lease, for: .zero) } catch {}
   }
 }

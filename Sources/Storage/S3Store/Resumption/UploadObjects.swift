@@ -72,7 +72,7 @@ struct UploadObjects: Sendable {
   /// Removes the bytes of an upload that has ended. If that fails, the sweep does it.
   func remove(_ object: UploadObject) async {
     let key = ObjectKeys.upload(object.name)
-    do throws(S3Error) {
+    do {
       if object.contents == .none { return }
       if let upload = S3MultipartUpload(object) { try await client.abort(upload) }
       // Of an upload in parts, there is an object if it was assembled.

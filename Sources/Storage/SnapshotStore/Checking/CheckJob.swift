@@ -46,7 +46,7 @@ package final class CheckJob: Sendable {
   /// - Returns: the bytes still to check, and whether the check holds memory; `nil` if the check is done.
   func advance() -> (weight: Int64, hasBegun: Bool)? {
     let result: Result<Outcome, BundleError>
-    do throws(BundleError) {
+    do {
       let (left, outcome) = try stage.withLock { stage throws(BundleError) in try Self.advance(&stage, self) }
       guard let outcome else { return left }
       result = .success(outcome)

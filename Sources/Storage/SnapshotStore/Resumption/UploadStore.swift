@@ -84,7 +84,7 @@ public protocol TransientUpload: UploadAppending {
 extension TransientUpload {
   /// Removes the received bytes. Has no effect after ``commit(_:)`` or an earlier call.
   public func discard() async {
-    do throws(UploadError) { _ = try await end(.discarded) } catch {
+    do { _ = try await end(.discarded) } catch {
       // The upload has ended before, with an error that the caller has received.
     }
   }

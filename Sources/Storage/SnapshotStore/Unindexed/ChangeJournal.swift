@@ -99,7 +99,7 @@ package final class ChangeJournal: Sendable {
       return (false, state.open.takeEnded())
     }
     if isReady { return }
-    do throws(CatalogError) {
+    do {
       try await notes.write([change], removing: Array(ended))
       state.withLock { $0.open.note([change], until: end) }
     } catch {
@@ -137,7 +137,7 @@ package final class ChangeJournal: Sendable {
   private func renewMark() async -> Result<Void, StoreError> {
     let end = ContinuousClock.now + limits.validity
     let name: String
-    do throws(StoreError) { name = try await marks.create() } catch {
+    do { name = try await marks.create() } catch {
       state.withLock { $0.marking = nil }
       return .failure(error)
     }
@@ -152,7 +152,7 @@ package final class ChangeJournal: Sendable {
 
   /// Removes a mark that is not needed. A failure costs time only, so it does not make the change or the flush fail.
   private func remove(_ mark: Mark) async {
-    do throws(StoreError) { try await marks.remove(mark.name) } catch {
+    do { try await marks.remove(mark.name) } catch {
       logger.warning(
         "A mark can't be removed; all records will be compared with the catalogue once more than necessary",
         metadata: ["mark": "\(mark.name)", "error": "\(error)"])
@@ -184,7 +184,7 @@ package final class ChangeJournal: Sendable {
       return (state.open.unnoted, state.open.takeEnded(), state.mark != nil)
     }
     guard !missing.isEmpty || !ended.isEmpty || isMarked else { return }
-    do throws(CatalogError) {
+    do {
       try await notes.write(missing, removing: Array(ended))
     } catch {
       state.withLock { $0.open.putBack(ended: ended) }
