@@ -52,8 +52,8 @@ struct TextFormat {
     }
   }
 
-  private static let wordEnds = ASCIISet("<>\"&=?#;,(){}|\\'`")
-  private static let runEnds = ASCIISet("<>\"")
+  private static let wordEnds = ByteSet("<>\"&=?#;,(){}|\\'`")
+  private static let runEnds = ByteSet("<>\"")
 
   private static func endsWord(_ byte: UInt8) -> Bool { byte <= 0x20 || wordEnds.contains(byte) }
   private static func endsRun(_ byte: UInt8) -> Bool { runEnds.contains(byte) }

@@ -20,6 +20,8 @@ struct AssignmentScanner {
       }
       let separator = index
       index += 1
+      // The scheme of a URL.
+      if byte == UInt8(ascii: ":"), text[index...].starts(with: "//".utf8) { continue }
       guard let name = name(before: separator, in: text) else { continue }
       let verdict = verdict(decoded(text[name]))
       guard verdict.isSecret else { continue }
@@ -159,7 +161,7 @@ struct AssignmentScanner {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  private static let nameMarks = ASCIISet("_-.%[]$")
+  private static let nameMarks = ByteSet("_-.%[]$")
 
   private static func isName(_ byte: UInt8) -> Bool {
     Characters.isAlphanumeric(byte) || nameMarks.contains(byte) || byte >= 0x80

@@ -6,10 +6,10 @@ enum Base64 {
   /// The length from which a word may be base64: `a=secret` has 8 bytes, which are 11 digits.
   static let shortest = 11
 
-  static func isDigit(_ byte: UInt8) -> Bool {
-    Characters.isAlphanumeric(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
-      || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-  }
+  /// The digits of both alphabets.
+  static let digits = ByteSet("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+
+  static func isDigit(_ byte: UInt8) -> Bool { digits.contains(byte) }
 
   /// The end of the digits that begin at `start`. Long ones can be broken into lines of the same length.
   static func endOfDigits(_ text: [UInt8], _ start: Int) -> Int {

@@ -51,14 +51,16 @@ enum ProviderKeys {
     for form in forms { table[Int(form.prefix[0])].append(form) }
     return table
   }()
-  private static let isFirst: [Bool] = byFirst.map { !$0.isEmpty }
+  private static let firsts = ByteSet(forms.map { $0.prefix[0] })
+  private static let seconds = ByteSet(forms.map { $0.prefix[1] })
 
   static func scan(_ text: [UInt8]) -> [Range<Int>] {
-    let (isFirst, byFirst) = (isFirst, byFirst)
+    let (firsts, seconds) = (firsts, seconds)
     var found: [Range<Int>] = []
     var index = 0
-    while index < text.count {
-      if isFirst[Int(text[index])], index == 0 || !isWord(text[index - 1]),
+    while index + 1 < text.count {
+      if firsts.contains(text[index]), seconds.contains(text[index + 1]),
+        index == 0 || !isWord(text[index - 1]),
         let end = byFirst[Int(text[index])].lazy.compactMap({ end(of: $0, text, index) }).first
       {
         found.append(index..<end)

@@ -215,19 +215,15 @@ enum Hexadecimal {
   }
 }
 
-/// A set of ASCII characters, for a test of each byte of a text.
-struct ASCIISet: Sendable {
-  private var halves: (UInt64, UInt64) = (0, 0)
+/// A set of bytes, for a test of each byte of a text.
+struct ByteSet: Sendable {
+  private var members = [Bool](repeating: false, count: 256)
 
-  init(_ characters: StaticString) {
-    for byte in "\(characters)".utf8 {
-      if byte < 64 { halves.0 |= 1 << UInt64(byte) } else { halves.1 |= 1 << UInt64(byte & 63) }
-    }
-  }
+  init(_ characters: String) { self.init(characters.utf8) }
 
-  func contains(_ byte: UInt8) -> Bool {
-    byte < 0x80 && (byte < 64 ? halves.0 : halves.1) & 1 << UInt64(byte & 63) != 0
-  }
+  init(_ bytes: some Sequence<UInt8>) { for byte in bytes { members[Int(byte)] = true } }
+
+  func contains(_ byte: UInt8) -> Bool { members[Int(byte)] }
 }
 
 /// Classes of ASCII characters.

@@ -85,12 +85,12 @@ struct SecretSearch {
 
 /// Whether a text may contain a document or an encoding, so that most values need not be searched on their own.
 enum Nesting {
-  private static let marks = ASCIISet("{[<%\\")
+  private static let marks = ByteSet("{[<%\\")
 
   static func isLikely(_ text: [UInt8], _ range: Range<Int>) -> Bool {
     // A part of a form needs no other mark.
     if text[range].starts(with: "--".utf8) { return true }
-    let marks = marks
+    let (marks, digits) = (marks, Base64.digits)
     var run = range.lowerBound
     var index = range.lowerBound
     while index < range.upperBound {
@@ -99,7 +99,7 @@ enum Nesting {
       {
         return true
       }
-      if !Base64.isDigit(byte) {
+      if !digits.contains(byte) {
         if index - run >= Base64.shortest, mayBeBase64(text, run..<index) { return true }
         run = index + 1
       }
