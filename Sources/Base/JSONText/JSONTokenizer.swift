@@ -452,31 +452,4 @@ package struct JSONTokenizer: Sendable {
     endValue()
     return true
   }
-
-  // MARK: Whole elements, for readers with a fast path for their usual format
-
-  /// The index in ``piece`` at which the next element of the innermost array begins. `nil` if no element begins there,
-  /// or if the innermost container is not an array.
-  package var nextElement: Int? {
-    guard lexeme == .none, containers.last == false, containers.count < configuration.depth else {
-      return nil
-    }
-    let index = JSONRun.spaceEnd(piece, from: position)
-    switch expectation {
-    case .valueOrEnd: return index
-    case .separator:
-      guard index < piece.count, piece[index] == UInt8(ascii: ",") else { return nil }
-      return JSONRun.spaceEnd(piece, from: index + 1)
-    default: return nil
-    }
-  }
-
-  /// Consumes the element at ``nextElement``, an object that the caller has read up to `end`. Does not change ``text``,
-  /// ``textLength`` and ``isUnicode``.
-  package mutating func takeElement(from index: Int, to end: Int) {
-    start = base + index
-    position = end
-    range = start..<offset
-    expectation = .separator
-  }
 }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Logging
+import SnapshotStore
 import SystemIO
 
 /// The current tokens on disk.

@@ -1,6 +1,7 @@
 import Foundation
 package import Logging
 package import SnapshotFormat
+import SnapshotStore
 package import SystemIO
 
 /// Copies the lines of an audit log into the table that several servers share, within about a second after they were

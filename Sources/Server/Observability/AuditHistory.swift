@@ -1,4 +1,5 @@
 package import SnapshotFormat
+import SnapshotStore
 package import SystemIO
 
 /// The newest actions on snapshots, for administrators: those at all servers that share their snapshots, or at this one if

@@ -1,6 +1,7 @@
 import Dispatch
 package import Logging
 package import SnapshotFormat
+import SnapshotStore
 package import SystemIO
 
 /// A log of who accessed or changed which snapshot. The log is a file with one JSON object per line, to which lines are

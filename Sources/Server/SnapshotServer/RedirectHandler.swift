@@ -1,6 +1,7 @@
 import AccessControl
 import HTTPEngine
 import HTTPTypes
+import SnapshotStore
 import SystemIO
 
 /// Answers plain HTTP beside HTTPS: redirects every request, except for those of an ACME server, which come before there

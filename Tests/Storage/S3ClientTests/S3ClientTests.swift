@@ -98,7 +98,8 @@ import Testing
       for (name, size) in [("small", 100_000), ("large", 2 * Int(S3Limits.minimumPartBytes) + 1)] {
         let bytes = makePattern(size)
         let file = try folder.write(bytes, to: name)
-        try await client.upload(file, to: name, size: Int64(size), digest: Array(SHA256.hash(data: bytes)))
+        try await client.upload(
+          file, to: name, size: Int64(size), digest: Array(SHA256.hash(data: bytes)), on: .global())
         #expect(try await client.get(name, limit: size).bytes == bytes)
         #expect(try await client.head(name).size == Int64(size))
       }

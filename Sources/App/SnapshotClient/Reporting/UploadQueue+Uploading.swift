@@ -117,7 +117,7 @@ extension UploadQueue {
       // written because the disk is full, its bundle must be removed to free space. If that fails too, the bundle is
       // uploaded again, which is harmless.
       guard item.state == .done else { return }
-      do { try folder.retire(item.id) } catch {}
+      do throws(SystemError) { try folder.retire(item.id) } catch {}
     }
   }
 

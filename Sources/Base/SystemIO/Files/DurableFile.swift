@@ -50,7 +50,7 @@ extension OpenFolder {
       try replace(name, with: staged)
     } catch {
       // An error while removing the temporary file must not hide the first error.
-      do { try removeTree(staged) } catch {}
+      do throws(SystemError) { try removeTree(staged) } catch {}
       throw error
     }
     try synchronize()

@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPTypes
 package import Observability
 import SnapshotFormat
+import SnapshotStore
 import SystemIO
 
 /// The endpoints about the server itself.

@@ -2,6 +2,7 @@ import AccessControl
 import HTTPEngine
 import HTTPTypes
 import SnapshotAPI
+import SnapshotStore
 import SystemIO
 
 /// The pages of the documentation. They need no permission, like the OpenAPI document.

@@ -4,6 +4,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import SnapshotAPI
+import SnapshotStore
 import SystemIO
 
 /// Renders pages for visitors, and reads the forms that the pages send.

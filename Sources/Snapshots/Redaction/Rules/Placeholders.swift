@@ -15,7 +15,7 @@ package struct Placeholders: Sendable {
   package static let uniform = Placeholders(key: nil)
 
   /// Equal secrets become equal placeholders, and the length remains roughly the same, so that values still match each
-  /// other: `[redacted-0f1e2d3c]`. The key is random and never stored, so that nobody can try which secret it was.
+  /// other: `[redacted-0F1E2D3C]`. The key is random and never stored, so that nobody can try which secret it was.
   package static func distinct() -> Placeholders { Placeholders(key: SymmetricKey(size: .bits256)) }
 
   private static let word = Array("redacted".utf8)

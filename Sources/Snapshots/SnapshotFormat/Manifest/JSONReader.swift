@@ -40,19 +40,4 @@ struct JSONReader {
       }
     }
   }
-
-  /// Consumes the next element of an array as a whole, instead of token by token. The element must be an object that
-  /// `read` recognizes.
-  /// - Parameter read: Called with the available bytes and the index at which the element begins. Returns the element
-  ///   and the index of its end, or `nil` if it must be read token by token. It must consume complete objects only.
-  /// - Returns: The element that `read` returned; `nil` if nothing was consumed.
-  mutating func takeElement<Element>(
-    _ read: ([UInt8], Int) -> (element: Element, end: Int)?
-  ) -> Element? {
-    guard let start = tokenizer.nextElement, let (element, end) = read(tokenizer.piece, start) else {
-      return nil
-    }
-    tokenizer.takeElement(from: start, to: end)
-    return element
-  }
 }

@@ -95,19 +95,11 @@ struct ManifestReader {
       }
     case "recordings":
       recordings = try scanner.attempt { scanner throws(Failure) in
-        func handOn(_ recording: Manifest.Recording) throws(Failure) {
+        try scanner.array { scanner throws(Failure) in
+          let recording = try scanner.recording()
           recordingCount += 1
           do throws(BundleError) { try body(recording) } catch { throw .refused(error) }
         }
-        try scanner.array(
-          plain: { scanner throws(Failure) in
-            guard let recording = scanner.plainRecording() else { return false }
-            try handOn(recording)
-            return true
-          },
-          { scanner throws(Failure) in
-            try handOn(scanner.recording())
-          })
       }
     case "redactions":
       redactions = try scanner.attempt { scanner throws(Failure) in

@@ -158,15 +158,10 @@ extension ManifestScanner {
   }
 
   /// Reads the elements of an array one after the other.
-  /// - Parameter plain: Called first for each element, to read it as a whole. Returns `false` if that is not possible.
-  mutating func array(
-    plain: (inout Self) throws(Failure) -> Bool = { _ in false },
-    _ element: (inout Self) throws(Failure) -> Void
-  ) throws(Failure) {
+  mutating func array(_ element: (inout Self) throws(Failure) -> Void) throws(Failure) {
     try expect(.beginArray, "an array")
     var index = 0
     while true {
-      while try plain(&self) { index += 1 }
       if try takesEnd() { return }
       do {
         try element(&self)
@@ -204,12 +199,6 @@ extension ManifestScanner {
       unknownLength += json.tokenizer.offset - start
       if unknownLength > limits.unknownLength { throw .refused(limits.tooMuchUnknown) }
     }
-  }
-
-  /// The next element of the current array, if it is a recording in the usual format.
-  mutating func plainRecording() -> Manifest.Recording? {
-    let textLength = textLength
-    return json.takeElement { PlainRecording.read($0, from: $1, textLength: textLength) }
   }
 
   /// Skips a value.

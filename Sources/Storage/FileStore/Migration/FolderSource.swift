@@ -33,7 +33,7 @@ package final class FolderSource: MigrationSource {
   deinit {
     // A descriptor that a child process has inherited would keep the lock. If this fails, the end of the process releases
     // it.
-    do { try lock.withLock { $0 }?.release() } catch {}
+    do throws(SystemError) { try lock.withLock { $0 }?.release() } catch {}
   }
 
   /// Locks the folder against servers as long as this source exists. Throws

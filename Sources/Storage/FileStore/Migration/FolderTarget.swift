@@ -52,7 +52,7 @@ package final class FolderTarget: MigrationTarget {
   deinit {
     // A descriptor that a child process has inherited would keep the lock. If this fails, the end of the process releases
     // it.
-    do { try lock.unlock() } catch {}
+    do throws(SystemError) { try lock.unlock() } catch {}
   }
 
   package func publish(

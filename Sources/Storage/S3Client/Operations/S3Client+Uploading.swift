@@ -1,4 +1,4 @@
-import Dispatch
+package import Dispatch
 package import Foundation
 import HTTPTransport
 import SystemIO
@@ -12,29 +12,31 @@ extension S3Client {
   ///   - key: the key of the object. No other client may write to it while the file is uploaded.
   ///   - size: the length of the file in bytes.
   ///   - digest: the SHA-256 of its contents: 32 bytes.
-  package func upload(_ file: URL, to key: String, size: Int64, digest: [UInt8]) async throws(S3Error) {
+  ///   - queue: hashes the parts.
+  package func upload(
+    _ file: URL, to key: String, size: Int64, digest: [UInt8], on queue: DispatchQueue
+  ) async throws(S3Error) {
     guard size >= configuration.multipartBytes else {
       try await put(key, S3Body(file: file, digest: digest))
       return
     }
     let upload = try await beginMultipart(key)
     do {
-      let parts = try await uploadParts(of: file, size: size, to: upload)
+      let parts = try await uploadParts(of: file, size: size, to: upload, on: queue)
       try await assemble(upload, parts: parts, size: size)
     } catch {
       // If this fails too, the parts remain until the upload is found in the list of uploads.
-      do { try await abort(upload) } catch {}
+      do throws(S3Error) { try await abort(upload) } catch {}
       throw error
     }
   }
 
   private func uploadParts(
-    of file: URL, size: Int64, to upload: S3MultipartUpload
+    of file: URL, size: Int64, to upload: S3MultipartUpload, on queue: DispatchQueue
   ) async throws(S3Error) -> [S3Part] {
     let most = Int64(S3Limits.parts)
     let length = max(configuration.multipartBytes, (size + most - 1) / most)
     let ranges = stride(from: 0, to: size, by: Int64.Stride(length)).map { $0..<min($0 + length, size) }
-    let queue = ServerQueues.shared.writers.next
     let results = await withTaskGroup(of: Result<S3Part, S3Error>.self) { group in
       var results: [Result<S3Part, S3Error>] = []
       var isFailed = false

@@ -33,7 +33,7 @@ package struct S3MigrationTarget: MigrationTarget {
     try await store.access { client async throws(S3Error) in
       try await client.upload(
         URL(filePath: bundle.path), to: ObjectKeys.bytes(record.id, attempt: attempt), size: file.size,
-        digest: file.sha256.bytes)
+        digest: file.sha256.bytes, on: ServerQueues.shared.writers.next)
     }
     try await replace(record.id, with: .published(record, by: attempt))
     return true

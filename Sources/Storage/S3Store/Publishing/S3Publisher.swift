@@ -154,7 +154,7 @@ final class S3Publisher: Sendable {
     do {
       try await client.upload(
         upload.file, to: ObjectKeys.bytes(id, attempt: attempt), size: upload.size,
-        digest: upload.sha256.bytes)
+        digest: upload.sha256.bytes, on: ServerQueues.shared.writers.next)
     } catch {
       await remove(id, attempt)
       throw StoreError(error)

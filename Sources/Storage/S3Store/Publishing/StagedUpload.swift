@@ -129,7 +129,7 @@ final class StagedUpload: Sendable {
     }
     guard file != nil else { return }
     queue.async { [path] in
-      do { try Folder.removeIfPresent(path) } catch {}
+      do throws(SystemError) { try Folder.removeIfPresent(path) } catch {}
     }
   }
 }

@@ -65,7 +65,7 @@ struct UploadLeases: Sendable {
       while true {
         do { try await Task.sleep(for: max(duration / 3, S3StoreLimits.shortestRenewal)) } catch { return }
         // If the lease is lost, the next write fails.
-        do { _ = try await rows.renew(lease, for: duration) } catch {}
+        do throws(StoreError) { _ = try await rows.renew(lease, for: duration) } catch {}
       }
     }
     do {
@@ -86,6 +86,6 @@ struct UploadLeases: Sendable {
 
   /// Ends a lease. If this fails, the lease ends with its time.
   func end(_ lease: UploadLease) async {
-    do { _ = try await rows.renew(lease, for: .zero) } catch {}
+    do throws(StoreError) { _ = try await rows.renew(lease, for: .zero) } catch {}
   }
 }

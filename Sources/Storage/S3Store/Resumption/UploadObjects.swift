@@ -64,7 +64,8 @@ struct UploadObjects: Sendable {
   func write(_ file: StagedUpload.Whole, to object: inout UploadObject) async throws(StoreError) {
     let key = ObjectKeys.upload(object.name)
     try await StoreError.accessing { () async throws(S3Error) in
-      try await client.upload(file.file, to: key, size: file.size, digest: file.sha256.bytes)
+      try await client.upload(
+        file.file, to: key, size: file.size, digest: file.sha256.bytes, on: ServerQueues.shared.writers.next)
     }
     object.contents = .whole(length: file.size)
   }

@@ -16,7 +16,7 @@ package final class LocalBundle: Sendable {
   deinit {
     guard isTemporary else { return }
     // What remains is in a temporary folder.
-    do { try Folder.removeIfPresent(path) } catch {}
+    do throws(SystemError) { try Folder.removeIfPresent(path) } catch {}
   }
 
   /// The size and the digest of the file. Reads all of it.

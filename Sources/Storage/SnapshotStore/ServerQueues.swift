@@ -1,4 +1,4 @@
-import Dispatch
+package import SystemIO
 
 /// The queues on which a server does what blocks or takes long. `Sources/README.md` has a table of them.
 ///
@@ -26,7 +26,7 @@ package struct ServerQueues: Sendable {
   /// Compare bundles, which can take a second.
   package let comparisons = QueueSet("comparison", count: Processors.count)
   /// Do work that may take seconds. Each object that uses them takes one for itself; there are enough for all.
-  package let background = QueueSet("background", count: 8, qos: .utility)
+  package let background = QueueSet("background", count: 8)
   /// Does what no client waits for, with low priority.
   package let maintenance = BackgroundQueue()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SnapshotFormat
 
-@Suite struct PlainRecordingTests {
+@Suite struct RecordingReadingTests {
   private static let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
   private static let compact =
     #"{"identifier":"a","path":"recordings/a","recordedAt":"2026-11-21T12:00:00.250Z","sha256":"\#(digest)","size":1}"#
@@ -12,7 +12,7 @@ import Testing
     compact.replacingOccurrences(of: part, with: other)
   }
 
-  private static let plain = [
+  private static let right = [
     compact, changed(#""size":1"#, to: #""size":0"#),
     changed(#""size":1"#, to: #""size":999999999999999999"#),
     changed(#""size":1"#, to: #""size":1,"call":12"#), changed(#"{"#, to: "{ \n\r\t "),
@@ -25,7 +25,7 @@ import Testing
     #"{"size":1,"sha256":"\#(digest)","recordedAt":"2026-11-21T12:00:00Z","path":"recordings/a","identifier":"a"}"#,
   ]
 
-  private static let other = [
+  private static let wrong = [
     changed(#""a""#, to: #""\ud800""#), changed("s/a", to: #"s\'a"#), changed(":1}", to: ":1.0}"),
     changed(#""size""#, to: #""s\u0069ze""#), changed("2026", to: #"202\u0036"#),
     changed(":1}", to: ":1e0}"), changed(":1}", to: ":-1}"), changed(":1}", to: ":01}"),
@@ -60,42 +60,8 @@ import Testing
     return Array(head.utf8) + recordings + Array("]}".utf8)
   }
 
-  @Test func `recordings in the usual format are read as a whole, and no others`() {
-    for text in Self.plain {
-      let bytes = Array("[,".utf8) + Array(text.utf8)
-      let read = PlainRecording.read(bytes, from: 2, textLength: 1000)
-      #expect(read != nil, "\(text)")
-      #expect(read?.end == bytes.lastIndex(of: UInt8(ascii: "}")).map { $0 + 1 }, "\(text)")
-      // An incomplete recording is not read.
-      for end in 2..<bytes.count - 1 {
-        #expect(PlainRecording.read(Array(bytes[..<end]), from: 2, textLength: 1000) == nil, "\(text) \(end)")
-      }
-    }
-    for text in Self.other {
-      #expect(PlainRecording.read(Array(text.utf8), from: 0, textLength: 1000) == nil, "\(text)")
-    }
-  }
-
-  @Test func `a string that is not UTF-8 or too long is left to the general reader`() {
-    let bytes = Array(Self.compact.utf8)
-    for (length, isRead) in [(63, false), (64, true), (65, true)] {
-      #expect((PlainRecording.read(bytes, from: 0, textLength: length) != nil) == isRead)
-    }
-    let place = Array(#"{"identifier":""#.utf8).count
-    let escapes = Array(Self.changed(#""a""#, to: #""\\\\""#).utf8)
-    for (length, isRead) in [(63, false), (64, true)] {
-      #expect((PlainRecording.read(escapes, from: 0, textLength: length) != nil) == isRead)
-    }
-    for byte: UInt8 in [0x80, 0xC3, 0xFF] {
-      var broken = bytes
-      broken[place] = byte
-      #expect(PlainRecording.read(broken, from: 0, textLength: 1000) == nil)
-      #expect(outcome([manifest(broken)]) == outcome(manifest(broken).map { [$0] }))
-    }
-  }
-
   @Test func `splitting the input anywhere gives the same recording or the same error`() {
-    for text in Self.plain + Self.other {
+    for text in Self.right + Self.wrong {
       for texts in [[text], [Self.changed("a\"", to: "b\""), text], [text, Self.changed("a\"", to: "b\"")]] {
         let whole = manifest(Array(texts.joined(separator: " , ").utf8))
         let expected = outcome(whole.map { [$0] })
@@ -121,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a wrong recording among plain ones is reported with its location`() {
+  @Test func `a wrong recording among right ones is reported with its location`() {
     let right = (0..<3).map { Self.changed("a\"", to: "\($0)\"") }
     let wrong = Self.changed(":1}", to: ":1.5}")
     let words = outcome([manifest(Array((right + [wrong]).joined(separator: ",").utf8))])
