@@ -3,6 +3,7 @@ import Logging
 import S3Client
 import SnapshotFormat
 import SnapshotStore
+import SystemIO
 
 /// Publishes uploads: checks the bundle, writes its bytes under a key of their own, and then takes its UUID with one
 /// conditional write of its record. Until then, nothing of the upload is visible; from then on, all of it is.
