@@ -212,7 +212,7 @@ import Testing
       }
       let client = try S3Client.of(server).changing { $0.multipartBytes = S3Limits.minimumPartBytes }
       try await client.upload(
-        file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)))
+        file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)), on: .global())
       #expect(server["large"] == bytes)
       #expect(seen.withLock { $0.count } > 2)
     }
@@ -249,7 +249,8 @@ import Testing
       #expect(
         await failure {
           try await client.upload(
-            file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)))
+            file, to: "large", size: Int64(bytes.count), digest: Array(SHA256.hash(data: bytes)),
+            on: .global())
         }?.status == 403)
       #expect(server.keys.isEmpty)
       #expect(server.openUploads == 0)
