@@ -15,13 +15,16 @@ public struct BundleCheck {
   private static let manifestCost: Int64 = 8
 
   /// The description of the bundle.
-  public let summary: BundleSummary
+  public private(set) var summary: BundleSummary
   /// The approximate number of bytes that remain to be inflated; 0 when the check is complete.
   public private(set) var remaining: Int64 = 0
 
   private let bundle: ZippedBundle?
   private var listing: ZipListing?
   private var reading: ZippedBundle.Reading?
+  /// Examines the recording that is being read.
+  private var examiner: ContentExaminer?
+  private var problems = 0
 
   /// Checks the structure of the zip at `url`. With ``SnapshotBundle/Depth/full``, the entries remain to be checked.
   public init(
@@ -30,6 +33,7 @@ public struct BundleCheck {
     let bundle = try ZippedBundle(url, limits: limits, profile: profile)
     self.bundle = bundle
     summary = bundle.summary
+    problems = bundle.problemCount
     guard depth == .full else { return }
     listing = bundle.directory.listing
     remaining = try Self.weight(of: bundle.directory, depth)
@@ -65,18 +69,29 @@ public struct BundleCheck {
       if reading == nil {
         guard let entry = try BundleError.zip(listing?.nextEntry()) else {
           remaining = 0
+          summary.problemCount = problems
           return false
         }
         rest -= Self.entryCost
         reading = try bundle.reading(of: entry)
-      } else if let count = try unsafe reading?.next({ $0.count }) {
+        examiner = ZippedBundle.examiner(of: entry)
+      } else if let count = try readPiece() {
         rest -= Int64(count)
       } else {
-        reading = nil
+        if let state = examiner?.finish(), reading?.isNewProblem(state.problem) == true { problems += 1 }
+        (reading, examiner) = (nil, nil)
       }
     }
     remaining = max(remaining - (count - rest), 1)
     return true
+  }
+
+  /// Reads and examines the next piece of the current entry, and returns its length; `nil` at the end of the entry.
+  private mutating func readPiece() throws(BundleError) -> Int? {
+    guard examiner != nil else { return try unsafe reading?.next { $0.count } }
+    guard let piece = try unsafe reading?.next({ unsafe Array($0) }) else { return nil }
+    examiner?.take(piece)
+    return piece.count
   }
 
   /// Completes the check.

@@ -9,6 +9,8 @@ public struct BundleSummary: Sendable, Hashable {
   public let recordingCount: Int
   /// The identifiers of the recordings, as in ``SnapshotRecord/identifiers(of:limits:)``.
   public let identifiers: [String]
+  /// The number of recordings with a problem, and of what was not recorded; `nil` until all of the bundle was checked.
+  public internal(set) var problemCount: Int?
 
   init(manifest: Manifest, recordingCount: Int, identifiers: [String]) {
     self.manifest = manifest
@@ -38,5 +40,6 @@ extension SnapshotRecord {
       manifest: summary.manifest, metadata: metadata, attachedBy: attachedBy, expiresAt: expiresAt)
     recordingCount = summary.recordingCount
     identifiers = summary.identifiers
+    problemCount = summary.problemCount
   }
 }

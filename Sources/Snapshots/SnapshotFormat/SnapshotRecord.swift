@@ -26,6 +26,9 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   public var modules: [Module]
   /// The number of recordings in the bundle. The manifest in the bundle describes them.
   public var recordingCount: Int
+  /// The number of recordings with a ``RecordingProblem``, and of what was not recorded; `nil` if not all of the bundle
+  /// was checked, or if an earlier version checked it.
+  public var problemCount: Int?
   /// The note and the fields of the manifest, and the metadata sent with the upload: the other fields of the form. A
   /// field of the upload replaces one of the manifest. The note is the field `note`.
   public var metadata: [String: String]
@@ -55,7 +58,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
 
   private enum CodingKeys: CodingKey {
     case id, manifestID, report, size, sha256, receivedAt, verified, createdAt, application, device, modules
-    case recordingCount, metadata, identifiers, attachedBy, expiresAt, comments, pinned, revision
+    case recordingCount, problemCount, metadata, identifiers, attachedBy, expiresAt, comments, pinned,
+      revision
   }
 
   /// The result of verifying the checksums of a bundle's entries.

@@ -7,10 +7,26 @@ import ZipArchive
 struct ZippedBundle {
   let directory: ZipDirectory
   let summary: BundleSummary
+  /// The number of exchanges that failed, and of what was not recorded.
+  let problemCount: Int
 
   private let manifestEntry: ZipEntry
-  /// Hashes of each recording's path and its digest in the manifest.
+  /// Hashes of each recording's path and its digest in the manifest, each with its ``Expectation``.
   private let digests: HashTable
+
+  /// What the manifest says about the contents of a recording.
+  private enum Expectation: UInt8 {
+    case contents, emptiness
+    /// The exchange failed, which is counted already.
+    case failed
+
+    init(_ recording: Manifest.Recording) {
+      self =
+        if recording.exchangeProblem != nil { .failed } else if recording.mayBeEmpty { .emptiness } else {
+          .contents
+        }
+    }
+  }
 
   /// Opens the zip and checks it to the depth ``SnapshotBundle/Depth/structure``.
   init(
@@ -32,6 +48,7 @@ struct ZippedBundle {
     var identifiers = IdentifierSelection()
     var members = MemberCheck()
     var digests = HashTable()
+    var failures = 0
     var reader = try Self.reader(of: entry, in: file)
     let manifest = try reader.read { recording in
       // Excess recordings are only counted. The reader throws after the last one.
@@ -39,10 +56,13 @@ struct ZippedBundle {
       recordings.take(recording)
       identifiers.append(recording.identifier)
       members.promise(recording)
-      digests.mark(recording.path.hash(with: recording.sha256))
+      let expectation = Expectation(recording)
+      if expectation == .failed { failures += 1 }
+      digests.mark(recording.path.hash(with: recording.sha256), as: expectation.rawValue)
     }
     try recordings.finish()
     self.digests = digests
+    problemCount = failures + manifest.dropped.count
     summary = BundleSummary(
       manifest: manifest, recordingCount: recordings.count, identifiers: identifiers.identifiers)
     try check(&members)
@@ -120,6 +140,20 @@ struct ZippedBundle {
     fileprivate let contents: ZipContents
     /// The digest so far, if the entry is a recording.
     fileprivate var digest: DigestComputation?
+    /// What the manifest says about the contents; known when they were verified.
+    private var expectation: Expectation?
+
+    fileprivate init(
+      _ bundle: ZippedBundle, _ entry: ZipEntry, _ contents: ZipContents, _ digest: DigestComputation?
+    ) {
+      (self.bundle, self.entry, self.contents, self.digest) = (bundle, entry, contents, digest)
+    }
+
+    /// Whether a problem of the contents, which were read completely, is not known from the manifest.
+    func isNewProblem(_ problem: RecordingProblem?) -> Bool {
+      guard let problem, let expectation else { return false }
+      return expectation == .contents || expectation == .emptiness && problem != .empty
+    }
 
     /// Calls `body` with the next bytes, which are valid only during the call, and returns its result; `nil` at the
     /// end, after the checksum and, for a recording, the digest were verified.
@@ -132,7 +166,7 @@ struct ZippedBundle {
           unsafe digest?.update(bytes)
           return unsafe body(bytes)
         })
-      if value == nil, let digest { try bundle.check(entry, digest.digest) }
+      if value == nil, let digest { expectation = try bundle.check(entry, digest.digest) }
       return value
     }
   }
@@ -140,8 +174,19 @@ struct ZippedBundle {
   /// Starts reading and verifying `entry`.
   func reading(of entry: ZipEntry) throws(BundleError) -> Reading {
     Reading(
-      bundle: self, entry: entry, contents: try BundleError.zip(ZipContents(directory.file, entry)),
-      digest: entry.name.hasPrefix(BundleLayout.recordings) && !entry.isFolder ? DigestComputation() : nil)
+      self, entry, try BundleError.zip(ZipContents(directory.file, entry)),
+      Self.isRecording(entry) ? DigestComputation() : nil)
+  }
+
+  /// Examines the contents of `entry`; `nil` if it is no recording.
+  static func examiner(of entry: ZipEntry) -> ContentExaminer? {
+    guard isRecording(entry) else { return nil }
+    let name = RecordingName(fileName: String(entry.name.dropFirst(BundleLayout.recordings.count)))
+    return ContentExaminer(expectsJSON: name.map { ContentExaminer.isNamedAsJSON($0.stem) } ?? false)
+  }
+
+  private static func isRecording(_ entry: ZipEntry) -> Bool {
+    entry.name.hasPrefix(BundleLayout.recordings) && !entry.isFolder
   }
 
   /// Inflates `entry` into `sink` and verifies its checksum and, for a recording, its digest.
@@ -152,12 +197,13 @@ struct ZippedBundle {
     while let piece = try unsafe reading.next({ unsafe Array($0) }) { try BundleError.disk(sink(piece)) }
   }
 
-  /// Throws if the digest of a recording differs from the manifest.
-  private func check(_ entry: ZipEntry, _ sha256: ContentDigest) throws(BundleError) {
-    guard digests.mark(of: entry.name.hash(with: sha256)) == nil else { return }
+  /// What the manifest says about a recording. Throws if the digest of its contents differs.
+  private func check(_ entry: ZipEntry, _ sha256: ContentDigest) throws(BundleError) -> Expectation? {
+    if let mark = digests.mark(of: entry.name.hash(with: sha256)) { return Expectation(rawValue: mark) }
     try forEachRecording { recording throws(BundleError) in
       if recording.isAt(entry.name) { try recording.check(size: entry.size, sha256: sha256) }
     }
+    return nil
   }
 }
 

@@ -152,7 +152,7 @@ final class LateVerification: Sendable {
     do throws(StoreError) {
       try committer.requireOpen()
       do throws(BundleError) {
-        _ = try result.get()
+        record.problemCount = try result.get().summary.problemCount
         record.verified = .intact
       } catch {
         // The limit may have been lowered since the bundle was accepted, so this is not damage.
@@ -188,7 +188,8 @@ final class LateVerification: Sendable {
       let record =
         verified == .damaged
         ? try await changes.setAside(id, isLost: verdict.isLoss)
-        : try await changes.change(RecordChange(verified: verified), of: id)
+        : try await changes.change(
+          RecordChange(verified: verified, problemCount: verdict.record.problemCount), of: id)
       noteVerified(id)
       await onVerification(record)
     } catch {

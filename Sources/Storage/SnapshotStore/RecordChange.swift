@@ -13,6 +13,8 @@ public struct RecordChange: Sendable, Hashable {
 
   /// The result of the verification of checksums; `nil` leaves it unchanged.
   public var verified: SnapshotRecord.Verification?
+  /// The number of problems that the verification found; `nil` leaves it unchanged.
+  public var problemCount: Int?
   /// Whether the snapshot is pinned, so that no rule deletes it; `nil` leaves it unchanged.
   public var isPinned: Bool?
   /// The snapshot's expiration date; `nil` leaves it unchanged.
@@ -22,10 +24,11 @@ public struct RecordChange: Sendable, Hashable {
 
   /// Creates a change.
   public init(
-    verified: SnapshotRecord.Verification? = nil, isPinned: Bool? = nil, end: End? = nil,
-    comment: SnapshotComment? = nil
+    verified: SnapshotRecord.Verification? = nil, problemCount: Int? = nil, isPinned: Bool? = nil,
+    end: End? = nil, comment: SnapshotComment? = nil
   ) {
     self.verified = verified
+    self.problemCount = problemCount
     self.isPinned = isPinned
     self.end = end
     self.comment = comment
@@ -41,6 +44,7 @@ public struct RecordChange: Sendable, Hashable {
     let former = record
     try addComment(to: &record, limits)
     if let verified { record.verified = verified }
+    if let problemCount { record.problemCount = problemCount }
     if let isPinned { record.isPinned = isPinned }
     switch end {
     case .at(let time): record.expiresAt = SnapshotJSON.milliseconds(of: time)
@@ -70,8 +74,10 @@ extension SnapshotRecord {
   }
 
   /// The record with another result of the verification, as a new revision.
-  package func changed(to verified: Verification) -> SnapshotRecord {
+  /// - Parameter problemCount: the number of problems that the check found; `nil` leaves it as it is.
+  package func changed(to verified: Verification, problemCount: Int? = nil) -> SnapshotRecord {
     var record = marked(verified)
+    record.problemCount = problemCount ?? record.problemCount
     record.raiseRevision()
     return record
   }

@@ -41,6 +41,11 @@ extension APIDescription {
           ]),
         ],
         "recordingCount": ["type": "integer", "minimum": 0],
+        "problemCount": [
+          "type": "integer", "minimum": 0,
+          "description":
+            "The number of recordings that are empty, cut off, invalid JSON, an error page or a failed exchange, and of what was not recorded. Missing until all of the bundle is verified.",
+        ],
         "metadata": [
           "type": "object", "additionalProperties": ["type": "string"],
           "description":
@@ -57,7 +62,7 @@ extension APIDescription {
           "description": "The comments of users, oldest first. Lists omit them.",
         ],
         "pinned": ["const": true, "description": "It never expires while it is pinned."],
-      ], optional: ["manifestID", "attachedBy", "expiresAt", "comments", "pinned"]),
+      ], optional: ["problemCount", "manifestID", "attachedBy", "expiresAt", "comments", "pinned"]),
     "Comment": object(
       [
         "text": ["type": "string", "minLength": 1, "description": "The text."],

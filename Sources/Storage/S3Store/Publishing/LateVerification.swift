@@ -46,14 +46,16 @@ final class LateVerification: Sendable {
   private func verify(_ record: SnapshotRecord, in staged: StagedUpload) async {
     do {
       let upload = try await staged.whole()
-      let verdict = try await check(upload)
+      let (verdict, problemCount) = try await check(upload)
       if verdict == .damaged { logger.error("A bundle is damaged", metadata: ["id": "\(record.id)"]) }
       let (former, _) = try await states.change(record.id) { (record, attempt) throws(StoreError) in
         // A bundle that was set aside meanwhile remains so.
         guard record.verified == .pending else { return .keep }
-        return .write(.published(record.changed(to: verdict), by: attempt))
+        return .write(.published(record.changed(to: verdict, problemCount: problemCount), by: attempt))
       }
-      if former.verified == .pending { await onVerification(former.changed(to: verdict)) }
+      if former.verified == .pending {
+        await onVerification(former.changed(to: verdict, problemCount: problemCount))
+      }
     } catch {
       switch error {
       case .deleted, .notFound: break
@@ -65,14 +67,16 @@ final class LateVerification: Sendable {
     }
   }
 
-  private func check(_ upload: StagedUpload.Whole) async throws(StoreError) -> SnapshotRecord.Verification {
+  private func check(_ upload: StagedUpload.Whole) async throws(StoreError) -> (
+    SnapshotRecord.Verification, problemCount: Int?
+  ) {
     do {
-      _ = try await checks.check(upload.file, size: upload.size, by: validate)
-      return .intact
+      let outcome = try await checks.check(upload.file, size: upload.size, by: validate)
+      return (.intact, outcome.summary.problemCount)
     } catch {
       // The limit may have been lowered since the bundle was accepted, so this is not damage.
       if error.systemFailure != nil || error.isOverLimit { throw StoreError(error) }
-      return .damaged
+      return (.damaged, nil)
     }
   }
 
