@@ -162,7 +162,10 @@ public struct Browser: Sendable {
     case enter = "\u{E007}"
     case left = "\u{E012}"
     case right = "\u{E014}"
+    case up = "\u{E013}"
+    case down = "\u{E015}"
     case slash = "/"
+    case c, f, n, p
   }
 
   /// Executes `script` in each page before its own scripts.

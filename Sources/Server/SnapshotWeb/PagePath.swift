@@ -9,7 +9,8 @@ import SnapshotViewer
 /// | --- | --- |
 /// | `/` | ``home(_:cursor:)`` |
 /// | `/reports/{report}` | ``report(_:cursor:)`` |
-/// | `/snapshots/{id}` | ``snapshot(_:_:)`` |
+/// | `/snapshots/{id}` | ``snapshot(_:_:)``, ``panel(_:_:)`` |
+/// | `/snapshots/{id}/search` | ``search(_:find:)`` |
 /// | `/snapshots/{id}/bundle` | ``bundle(_:)`` |
 /// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:_:)`` |
 /// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
@@ -31,7 +32,11 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   /// A report's snapshots, starting at a cursor.
   case report(ReportID, cursor: String? = nil)
   /// A snapshot.
-  case snapshot(SnapshotID, SnapshotPage.Selection = .init())
+  case snapshot(SnapshotID, ListSelection = .init())
+  /// A snapshot, with a panel beside its list.
+  case panel(SnapshotID, SnapshotPage.Panel)
+  /// The places in a snapshot's contents where something is found.
+  case search(SnapshotID, find: String)
   /// The download of a snapshot's bundle.
   case bundle(SnapshotID)
   /// The preview of a file of a snapshot.
@@ -76,11 +81,11 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .report(let report, let cursor):
       return "/reports/\(PercentCoding.encode(report.description))" + Self.query(Self.pair(.cursor, cursor))
     case .snapshot(let id, let selection):
-      let pairs =
-        Self.pair(.module, selection.module)
-        + Self.pair(.recordings, selection.recordings > 0 ? "\(selection.recordings)" : nil)
-        + Self.pair(.files, selection.files > 0 ? "\(selection.files)" : nil)
-      return "/snapshots/\(id)" + Self.query(pairs)
+      return "/snapshots/\(id)" + Self.query(selection.pairs.map { ($0.0.rawValue, $0.1) })
+    case .panel(let id, let panel):
+      return "/snapshots/\(id)" + Self.query([(PageField.show.rawValue, panel.rawValue)])
+    case .search(let id, let text):
+      return "/snapshots/\(id)/search" + Self.query(Self.pair(.find, text.isEmpty ? nil : text))
     case .bundle(let id): return "/snapshots/\(id)/bundle"
     case .preview(let id, let file, let selection):
       return "/snapshots/\(id)/files/\(Self.segments(file))" + Self.query(Self.pairs(selection))
@@ -127,6 +132,7 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
       + pair(.decode, selection.decode)
       + pair(.escapes, selection.showsEscapes ? "1" : nil)
       + pair(.part, selection.isPart ? "1" : nil)
+      + selection.list.pairs.map { ($0.0.rawValue, $0.1) }
   }
 
   private static func query(_ pairs: [(String, String)]) -> String {

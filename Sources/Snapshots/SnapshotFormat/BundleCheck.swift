@@ -63,7 +63,7 @@ public struct BundleCheck {
   /// Inflates about `count` more bytes.
   /// - Returns: Whether anything remains to be checked.
   public mutating func advance(by count: Int64 = sliceSize) throws(BundleError) -> Bool {
-    guard let bundle else { return false }
+    guard let bundle, listing != nil else { return false }
     var rest = count
     while rest > 0 {
       if reading == nil {

@@ -10,7 +10,7 @@ public struct BundleSummary: Sendable, Hashable {
   /// The identifiers of the recordings, as in ``SnapshotRecord/identifiers(of:limits:)``.
   public let identifiers: [String]
   /// The number of recordings with a problem, and of what was not recorded; `nil` until all of the bundle was checked.
-  public internal(set) var problemCount: Int?
+  public var problemCount: Int?
 
   init(manifest: Manifest, recordingCount: Int, identifiers: [String]) {
     self.manifest = manifest

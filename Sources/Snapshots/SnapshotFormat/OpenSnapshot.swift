@@ -55,6 +55,13 @@ public struct OpenSnapshot: Sendable {
     return bytes
   }
 
+  /// What the contents of a recording are, and what is wrong with them. Reads them in constant memory.
+  public func state(of recording: Manifest.Recording) throws(BundleError) -> ContentState {
+    var examiner = ContentExaminer(expectsJSON: recording.isMeantAsJSON)
+    try read(recording.path) { examiner.take($0) }
+    return examiner.finish()
+  }
+
   /// The digest of a file's contents.
   public func digest(of member: Member) throws(BundleError) -> ContentDigest {
     var digest = DigestComputation()

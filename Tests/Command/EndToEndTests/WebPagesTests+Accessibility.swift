@@ -45,7 +45,8 @@ extension WebPagesTests {
       let open = ["/sign-in", "/snapshots/\(first)"]
       let pages = [
         "/", "/?text=wrong", "/?text=nothing+like+this", "/?report=BUG-7", "/reports/BUG-7",
-        "/snapshots/\(first)", "/snapshots/\(second)", "/snapshots/\(first)/diff",
+        "/snapshots/\(first)", "/snapshots/\(first)?show=details", "/snapshots/\(first)?show=comments",
+        "/snapshots/\(second)?list=problems", "/snapshots/\(first)/diff",
         "/snapshots/\(first)/diff?with=x",
         "/snapshots/\(first)/diff?with=\(second)", "/snapshots/\(first)/history",
         "\(file)/tree.json", "\(file)/tree.json?at=/items/3", "\(file)/tree.json?at=/items/3/name",

@@ -45,7 +45,8 @@ extension WebPagesTests {
       let second = try await attach(["tree.json": "{}"], to: server)
       let file = "/snapshots/\(first)/files/recordings"
       let pages = [
-        "/?report=BUG-7", "/reports/BUG-7", "/snapshots/\(first)", "/snapshots/\(first)/diff",
+        "/?report=BUG-7", "/reports/BUG-7", "/snapshots/\(first)", "/snapshots/\(first)?show=details",
+        "/snapshots/\(first)?show=comments", "/snapshots/\(first)/diff",
         "/snapshots/\(first)/diff?with=\(second)", "/snapshots/\(first)/history",
         "\(file)/tree.json?at=/items/3", "\(file)/table.json?view=table", "\(file)/tree.json?find=key:price",
         "\(file)/tree.json?view=formatted", "\(file)/log.txt", "\(file)/log.txt?view=hex", "/docs",
@@ -110,13 +111,42 @@ extension WebPagesTests {
       #expect(try await !browser.text(".json").contains(" before"))
 
       // From anywhere on the page to a value by its path.
-      try await browser.press(.slash)
+      try await browser.press(.f)
       #expect(try await browser.evaluate("document.activeElement.id") == "inside")
       try await browser.type(".items[149].name", into: "#inside")
       try await browser.press(.enter)
       try await browser.wait(for: "document.querySelector('.path') !== null")
       #expect(try await browser.text(".path").contains("/items/149/name"))
       #expect(try await browser.text("main").contains("Item 149"))
+    }
+  }
+
+  @Test func `keys lead from recording to recording, to the search, from hit to hit and to the comparison`()
+    async throws
+  {
+    try await withBrowser { server, browser in
+      let id = try await attach(
+        ["a.json": "{\"n\":1}", "b.json": "[\"needle\",\"needle\"]", "c.json": "{,"], to: server)
+      let page = "/snapshots/\(id)"
+      try await browser.open(url(page, on: server))
+      #expect(try await browser.text(".work-list [aria-current=page] .name") == "a.json")
+      #expect(try await browser.text(".work-pane").contains("\"n\""))
+      try await browser.press(.down)
+      try await browser.wait(for: "location.pathname.endsWith('b.json')")
+      try await browser.press(.down)
+      try await browser.wait(for: "location.pathname.endsWith('c.json')")
+      #expect(try await browser.text(".work-list [aria-current=page] .badge") == "invalid JSON, 1:2")
+      try await browser.press(.up)
+      try await browser.wait(for: "location.pathname.endsWith('b.json')")
+      try await browser.press(.slash)
+      #expect(try await browser.evaluate("document.activeElement.id") == "contents")
+      try await browser.open(url("\(page)/files/recordings/b.json?find=needle&hit=1", on: server))
+      try await browser.press(.n)
+      try await browser.wait(for: "location.search.includes('hit=2')")
+      try await browser.press(.p)
+      try await browser.wait(for: "location.search.includes('hit=1')")
+      try await browser.press(.c)
+      try await browser.wait(for: "location.pathname.endsWith('/diff')")
     }
   }
 }

@@ -66,7 +66,7 @@ extension WebPagesTests {
       }
       try await waitForSnapshot(browser)
       #expect(try await browser.url.contains("/snapshots/\(id)"))
-      #expect(try await browser.text(".words-of-user").contains("It broke"))
+      #expect(try await browser.text(".said-here").contains("It broke"))
       #expect(try await browser.evaluate("sessionStorage.offsets.trim()") == "0 300 300")
       #expect(try await browser.evaluate("localStorage.length") == "0")
     }
@@ -83,7 +83,7 @@ extension WebPagesTests {
       try await upload(bundle, note: "Second", with: browser)
       try await waitForSnapshot(browser)
       #expect(try await browser.url.contains("/snapshots/\(id)"))
-      #expect(try await browser.text(".words-of-user").contains("Second"))
+      #expect(try await browser.text(".said-here").contains("Second"))
       #expect(try await browser.evaluate("sessionStorage.offsets.trim()") == "0 300 0")
     }
   }
@@ -98,7 +98,7 @@ extension WebPagesTests {
       try await upload(bundle, note: "It broke", with: browser)
       try await waitForSnapshot(browser)
       #expect(try await browser.url.contains("/snapshots/\(id)"))
-      #expect(try await browser.text(".words-of-user").contains("It broke"))
+      #expect(try await browser.text(".said-here").contains("It broke"))
     }
   }
 
@@ -155,7 +155,7 @@ extension WebPagesTests {
         try await upload(bundle, note: "Note \(seed)", with: browser)
         try await waitForSnapshot(browser)
         #expect(try await browser.url.contains("/snapshots/\(id)"), "\(method) \(status)")
-        #expect(try await browser.text(".words-of-user").contains("Note \(seed)"), "\(method) \(status)")
+        #expect(try await browser.text(".said-here").contains("Note \(seed)"), "\(method) \(status)")
       }
     }
   }
@@ -178,7 +178,7 @@ extension WebPagesTests {
       try await browser.wait(for: Self.status + ".includes('status 503 (squid/5.7, Maintenance)')")
       try await waitForSnapshot(browser)
       #expect(try await browser.url.contains("/snapshots/\(id)"))
-      #expect(try await browser.text(".words-of-user").contains("It broke"))
+      #expect(try await browser.text(".said-here").contains("It broke"))
       #expect(proxy.requests.count { $0.method == "PATCH" } == 3)
     }
   }
@@ -201,7 +201,7 @@ extension WebPagesTests {
       try await upload(bundle, note: "It broke", with: browser)
       try await waitForSnapshot(browser)
       #expect(try await browser.url.contains("/snapshots/\(id)"))
-      #expect(try await browser.text(".words-of-user").contains("It broke"))
+      #expect(try await browser.text(".said-here").contains("It broke"))
       let created = proxy.requests.count { $0.method == "POST" && $0.target.hasPrefix("/uploads") }
       #expect(created == 2)
     }

@@ -9,7 +9,7 @@ extension WebPagesTests {
     try await withBrowser(hasScripts: false) { server, browser in
       let id = try await attach(["tree.json": Self.tree], to: server)
       try await browser.open(url("/snapshots/\(id)", on: server))
-      try await browser.follow("#recordings tbody a")
+      try await browser.follow(".work-list a[href*='/files/']")
 
       // A fold contains a link to its contents. Buttons that need scripts are not shown.
       #expect(try await browser.has(".fold[hidden]"))
@@ -52,8 +52,9 @@ extension WebPagesTests {
       try await browser.type("The second try", into: "#upload-note")
       try await browser.follow(".upload button")
       #expect(try await browser.url.contains("/snapshots/\(second)"))
-      #expect(try await browser.text(".words-of-user").contains("The second try"))
+      #expect(try await browser.text(".said-here").contains("The second try"))
 
+      try await browser.follow("a[href*='show=comments']")
       try await browser.type("Reproduced", into: "#comment")
       try await browser.follow("#comments button")
       #expect(try await browser.text("#comments").contains("Reproduced"))

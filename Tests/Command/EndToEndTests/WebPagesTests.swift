@@ -70,7 +70,7 @@ struct WebPagesTests {
       #expect(try await browser.evaluate("document.cookie") == "")
 
       // The file, formatted.
-      try await browser.follow("#recordings table a")
+      try await browser.follow(".work-list a[href*='/files/']")
       #expect(try await browser.text("main").contains("-1"))
       #expect(try await browser.has(".json details"))
 
@@ -101,7 +101,7 @@ struct WebPagesTests {
   func `a snapshot is pinned, shared and deleted, with scripts and without`(hasScripts: Bool) async throws {
     try await withBrowser(width: 360, hasScripts: hasScripts) { server, browser in
       let id = try await attach(["feed.json": "{}"], to: server)
-      try await browser.open(url("/snapshots/\(id)", on: server))
+      try await browser.open(url("/snapshots/\(id)?show=details", on: server))
       try await browser.follow("form[action$='/pin'] button")
       #expect(try await browser.text("[role=status]").lowercased().contains("pin"))
       #expect(try await browser.has("form[action$='/unpin']"))
@@ -111,6 +111,7 @@ struct WebPagesTests {
       #expect(try await Curl([link]).status == 200)
       try await browser.open(url("/", on: server))
       try await browser.follow("main a[href='/snapshots/\(id)']")
+      try await browser.follow("main a[href*='show=details']")
       try await browser.click("details.danger summary")
       try await browser.follow("form[action$='/delete'] button")
       #expect(try await browser.url == server.address("/?done=deleted"))
@@ -167,7 +168,8 @@ struct WebPagesTests {
       let id = try await attach(files, to: server)
       let second = try await attach(other, to: server)
       try await browser.open(url("/snapshots/\(id)", on: server))
-      let count = Int(try await browser.evaluate("document.querySelectorAll('#recordings tbody a').length"))
+      let count = Int(
+        try await browser.evaluate("document.querySelectorAll('.work-list a[href*=\"/files/\"]').length"))
       #expect(count == files.count)
       var pages = [
         "/", "/?text=%3Cscript%3E\(attack)%3C%2Fscript%3E", "/snapshots/\(id)",
@@ -175,7 +177,7 @@ struct WebPagesTests {
       ]
       for index in 0..<files.count {
         let path = try await browser.evaluate(
-          "document.querySelectorAll('#recordings tbody a')[\(index)].getAttribute('href')")
+          "document.querySelectorAll('.work-list a[href*=\"/files/\"]')[\(index)].getAttribute('href')")
         pages += [path, path.replacing("/files/", with: "/raw/")]
       }
       for page in pages where !page.contains("/raw/") || page.contains(".json") || page.contains(".txt") {
@@ -203,7 +205,7 @@ struct WebPagesTests {
         to: "tracker.html")
       try await browser.open(tracker)
       try await browser.follow("#link")
-      try await browser.wait(for: "document.querySelector('#recordings') !== null")
+      try await browser.wait(for: "document.querySelector('.work-list') !== null")
       #expect(try await browser.url == server.address("/snapshots/\(id)"))
     }
   }
@@ -211,7 +213,7 @@ struct WebPagesTests {
   @Test func `a form on another site has no effect`() async throws {
     try await withBrowser { server, browser in
       let id = try await attach(["feed.json": "{}"], to: server)
-      try await browser.open(url("/snapshots/\(id)", on: server))
+      try await browser.open(url("/snapshots/\(id)?show=details", on: server))
       let token = try await browser.evaluate("document.querySelector('[name=form-token]').value")
       let form = """
         <form method="post" action="\(server.address("/snapshots/\(id)/delete"))">

@@ -158,33 +158,51 @@ struct SamplePages: Sendable {
     return BundleContents(
       formatVersion: 1, redactions: [text("usual secrets"), text("account numbers")],
       redactionCount: factor > 1 ? 7000 : 2,
-      recordingCount: 64 * factor, recordingBytes: Int64(factor) * 8_412_973, largestRecording: 600_000,
       modules: modules,
       moduleCount: modules.count * factor,
-      dropped: PageSlice(
-        (0..<min(50, 3 * factor)).map {
-          .init(identifier: text("news/video/\($0)"), reason: .waiting, count: $0 + 1, bytes: 60_000_000)
-        },
-        total: 3 * factor), recordings: PageSlice((0..<50).map(recording), total: 64 * factor),
-      attachments: PageSlice(
-        (0..<(2 * min(factor, 30))).map {
-          FileEntry(
-            path: "attachments/" + name($0 % 2 == 0 ? "screenshot\($0).png" : "log\($0).txt"), size: 48_112,
-            isImage: $0 % 2 == 0)
-        }, total: 2 * min(factor, 30)),
-      files: PageSlice(
-        (0..<min(50, 3 * factor)).map {
-          FileEntry(
-            path: "app-data/" + name("Documents/file\($0).json"), size: Int64($0) * 1337, isImage: false)
-        }, total: 3 * factor))
+      dropped: (0..<3 * factor).map {
+        .init(identifier: text("news/video/\($0)"), reason: .waiting, count: $0 + 1, bytes: 60_000_000)
+      },
+      recordings: (0..<64 * factor).map { number in
+        let recording = recording(number)
+        return .init(
+          identifier: recording.identifier, path: recording.path, call: recording.call, size: recording.size,
+          recordedAt: recording.recordedAt,
+          outcome: recording.exchange.map { "\($0.status), \(Measures.number($0.duration)) ms" },
+          module: number % 3 == 2 ? nil : number % 3, exchangeProblem: recording.exchangeProblem)
+      },
+      attachments: (0..<(2 * min(factor, 30))).map {
+        FileEntry(
+          path: "attachments/" + name($0 % 2 == 0 ? "screenshot\($0).png" : "log\($0).txt"), size: 48_112,
+          isImage: $0 % 2 == 0)
+      },
+      files: (0..<3 * factor).map {
+        FileEntry(
+          path: "app-data/" + name("Documents/file\($0).json"), size: Int64($0) * 1337, isImage: false)
+      })
   }
 
-  func snapshot() throws -> SnapshotPage {
+  /// The list, of whose recordings every third has a problem or is redacted.
+  func contentsList(_ selection: ListSelection = ListSelection()) -> ContentsList {
+    let contents = contents()
+    let states = contents.recordings.indices.map { number -> ContentState? in
+      [
+        ContentState(.json), ContentState(.json, problem: .invalidJSON(line: 1, column: 9)),
+        ContentState(.jsonLines, redactedPlaces: 7), nil,
+        ContentState(.html, problem: .errorPage(status: 502)),
+        ContentState(.binary),
+      ][number % 6]
+    }
+    return ContentsList(ExaminedContents(contents, states: states), selection)
+  }
+
+  func snapshot(_ selected: SnapshotPage.Selected = .panel(.details)) throws -> SnapshotPage {
     var record = try record()
     record.isPinned = true
     record.comments = comments()
     return SnapshotPage(
-      record: record, contents: .success(contents()), origin: "https://snapshots.example.com",
+      record: record, contents: .success(contentsList()), selected: selected,
+      origin: "https://snapshots.example.com",
       actions: [.delete, .pin, .unpin, .link, .comment],
       neighbours: Neighbours(older: try self.record(1), newer: try self.record(9)),
       cameFrom: ListPath("/?text=\(String(repeating: "a", count: 40 * factor))"), showsHistory: true)
@@ -313,6 +331,8 @@ struct SamplePages: Sendable {
       origin: "http://127.0.0.1:8080")
     return [
       ("snapshot", pages.render(try snapshot(), in: frame)),
+      ("comments", pages.render(try snapshot(.panel(.comments)), in: frame)),
+      ("first file", pages.render(try snapshot(.first(preview(.empty))), in: frame)),
       ("damaged", pages.render(damaged, in: Self.open)),
       ("diff", pages.render(try diff(), in: frame)),
       ("diff of a recording", pages.render(try comparedRecording(), in: frame)),
@@ -405,5 +425,15 @@ extension JSONView {
     let bytes = try ViewedBytes.of(text)
     guard case .index(let index) = try JSONIndex.of(bytes) else { throw InvalidSample() }
     return JSONView(bytes, index)
+  }
+}
+
+extension PageRenderer {
+  /// Renders the page of a file, beside a usual list.
+  func render(_ file: PreviewPage, in frame: PageFrame) -> [UInt8] {
+    let page = SnapshotPage(
+      record: file.record, contents: .success(SamplePages.usual.contentsList(file.selection.list)),
+      selected: .file(file), origin: "https://snapshots.example.com")
+    return render(page, in: frame)
   }
 }

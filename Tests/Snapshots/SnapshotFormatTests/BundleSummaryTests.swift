@@ -10,7 +10,10 @@ import ZipArchive
     let sample = try SampleSnapshot()
     let packed = try SnapshotBundle.pack(folder: sample.folder, to: sample.zip)
     let summary = try SnapshotBundle.check(zip: sample.zip, depth: depth)
-    #expect(summary == BundleSummary(packed.manifest))
+    var expected = BundleSummary(packed.manifest)
+    // The sample has one recording without bytes.
+    expected.problemCount = depth == .full ? 1 : nil
+    #expect(summary == expected)
     #expect(summary.manifest.recordings.isEmpty)
     #expect(summary.recordingCount == 3)
     #expect(Set(summary.identifiers) == ["news/feed", "A", "a"])

@@ -33,9 +33,33 @@ for (const time of document.querySelectorAll("time[datetime*=T]")) {
   const date = new Date(time.dateTime);
   if (Number.isNaN(date.getTime())) continue;
   // The server knows only UTC. The browser's time zone is in the tooltip, with the time as the server wrote it.
-  time.title = `${date.toLocaleString([], {dateStyle: "full", timeStyle: "long"})} (${time.textContent})`;
-  time.textContent = date.toLocaleString([], {dateStyle: "medium", timeStyle: "short"});
+  time.title = `${date.toLocaleString([], {dateStyle: "full", timeStyle: "long"})} (${time.title || time.textContent})`;
+  time.textContent = "clock" in time.dataset
+    ? date.toLocaleTimeString([], {hour12: false}) : date.toLocaleString([], {dateStyle: "medium", timeStyle: "short"});
 }
+
+// The keys on the pages of a snapshot. The arrows scroll what has the focus, unless that is the list or nothing.
+for (const keys of document.querySelectorAll(".keys")) keys.hidden = false;
+document.querySelector(".work-list [aria-current=page]")?.scrollIntoView({block: "nearest", behavior: "instant"});
+function neighbour(step) {
+  const links = [...document.querySelectorAll(".work-list li > a")];
+  const current = links.findIndex((link) => link.hasAttribute("aria-current"));
+  return links[current < 0 ? (step > 0 ? 0 : -1) : current + step];
+}
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.key === "/") return;
+  if (!document.querySelector(".work") || event.target.closest("input, textarea, select, [contenteditable]")) return;
+  const isFree = !event.target.closest(".work-pane, .work-head, .top");
+  const target =
+    event.key === "ArrowDown" && isFree ? neighbour(1)
+    : event.key === "ArrowUp" && isFree ? neighbour(-1)
+    : event.key === "n" ? document.querySelector(".hit [rel=next]")
+    : event.key === "p" ? document.querySelector(".hit [rel=prev]")
+    : document.querySelector(`[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
+  if (!target) return;
+  event.preventDefault();
+  if (target.matches("input")) target.select(); else target.click();
+});
 
 // A slash focuses the search field, as on many pages.
 document.addEventListener("keydown", (event) => {

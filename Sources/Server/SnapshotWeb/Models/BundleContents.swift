@@ -1,31 +1,68 @@
+import Foundation
 import SnapshotFormat
 
-/// The part of a bundle's contents that one page shows.
+/// What the list of a snapshot's page shows: everything in a bundle, without the contents of its files.
 struct BundleContents: Sendable {
+  /// A recording in the list.
+  struct Recording: Sendable {
+    /// The identifier assigned by the app.
+    var identifier: String
+    /// The path in the bundle.
+    var path: String
+    /// The number of the call, if a history is kept.
+    var call: Int?
+    /// The size in bytes.
+    var size: Int64
+    /// When it was recorded.
+    var recordedAt: Date
+    /// The outcome and the duration of the exchange, in a few words; `nil` for other data.
+    var outcome: String?
+    /// The number of the first module that declares it; `nil` if none does.
+    var module: Int?
+    /// What the exchange says about it.
+    var exchangeProblem: RecordingProblem?
+    /// Whether it may have no bytes.
+    var mayBeEmpty = false
+    /// Whether its contents are meant to be JSON.
+    var isMeantAsJSON = false
+
+    /// Its problem, given what its contents are.
+    func problem(with state: ContentState?) -> RecordingProblem? {
+      if let exchangeProblem { return exchangeProblem }
+      return state?.problem == .empty && mayBeEmpty ? nil : state?.problem
+    }
+  }
+
   /// The version of the manifest's format.
   var formatVersion: Int
   /// The names of the applied redaction rules, at most ``PageLimits/names``.
   var redactions: [String]
   /// The number of applied redaction rules.
   var redactionCount: Int
-  /// The number of recordings of all modules.
-  var recordingCount: Int
-  /// The total size of all recordings, in bytes.
-  var recordingBytes: Int64
-  /// The size of the largest recording, in bytes, which is shown as a full bar.
-  var largestRecording: Int64
   /// The first modules in the manifest's order, at most ``PageLimits/modules``.
   var modules: [ModuleSummary]
   /// The number of modules.
   var moduleCount: Int
-  /// The first entries of what was not recorded, at most ``PageLimits/rows``.
-  var dropped: PageSlice<Manifest.Dropped> = PageSlice()
-  /// One page of the recordings of the selected module, or of all, in the manifest's order.
-  var recordings: PageSlice<Manifest.Recording>
-  /// The first attachments, at most ``PageLimits/rows``.
-  var attachments: PageSlice<FileEntry>
-  /// One page of the files of the app's container.
-  var files: PageSlice<FileEntry>
+  /// What was not recorded.
+  var dropped: [Manifest.Dropped] = []
+  /// All recordings, in the manifest's order.
+  var recordings: [Recording]
+  /// All attachments.
+  var attachments: [FileEntry] = []
+  /// All files of the app's container.
+  var files: [FileEntry] = []
+
+  /// The total size of all recordings, in bytes.
+  var recordingBytes: Int64 {
+    // The sizes in a manifest are untrusted and can overflow.
+    recordings.reduce(0) { $0.addingReportingOverflow($1.size).partialValue }
+  }
+
+  /// The approximate memory that it uses, in bytes.
+  var memory: Int {
+    recordings.reduce(0) { $0 + 240 + $1.identifier.utf8.count + $1.path.utf8.count }
+      + (attachments + files).reduce(0) { $0 + 80 + $1.path.utf8.count }
+  }
 }
 
 /// A part of a longer list.
@@ -42,6 +79,12 @@ struct PageSlice<Element: Sendable>: Sendable {
     self.rows = rows
     self.start = start
     self.total = total
+  }
+
+  /// The part of `elements` that starts after `start` of them, at most `most`.
+  init(of elements: [Element], from start: Int, most: Int = PageLimits.rows) {
+    let start = min(max(0, start), elements.count)
+    self.init(Array(elements[start...].prefix(most)), start: start, total: elements.count)
   }
 }
 

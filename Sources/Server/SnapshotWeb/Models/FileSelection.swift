@@ -38,6 +38,8 @@ struct FileSelection: Sendable, Hashable {
   var showsEscapes = false
   /// Whether only the values are requested, to be inserted in a page that is open.
   var isPart = false
+  /// The list beside the file.
+  var list = ListSelection()
 
   /// Returns the selection with another beginning of the page.
   func starting(at from: Int) -> FileSelection {
@@ -56,14 +58,14 @@ struct FileSelection: Sendable, Hashable {
 
   /// Returns a selection of the decoded contents of the string at `pointer`.
   func decoding(_ pointer: String) -> FileSelection {
-    var selection = FileSelection()
+    var selection = FileSelection(list: list)
     selection.decode = pointer
     return selection
   }
 
   /// Returns a selection of the value at `pointer` in the tree.
   func showing(_ pointer: String, from: Int = 0) -> FileSelection {
-    var selection = FileSelection()
+    var selection = FileSelection(list: list)
     selection.decode = decode
     selection.pointer = pointer
     selection.from = from
@@ -73,7 +75,7 @@ struct FileSelection: Sendable, Hashable {
 
   /// Returns the same place in another view.
   func viewed(as view: View) -> FileSelection {
-    var selection = FileSelection()
+    var selection = FileSelection(list: list)
     selection.decode = decode
     selection.view = view
     selection.pointer = view == .tree || view == .table ? pointer : ""
@@ -86,9 +88,10 @@ extension FileSelection {
   static let largestStart = 1 << 40
 
   /// The fields of a query.
-  static let fields: [PageField] = [
-    .view, .at, .from, .sort, .order, .find, .hit, .decode, .escapes, .part,
-  ]
+  static let fields: [PageField] =
+    [
+      .view, .at, .from, .sort, .order, .find, .hit, .decode, .escapes, .part,
+    ] + ListSelection.fields
 
   /// Reads a selection from the query of a page's URL.
   init(_ query: QueryParameters) throws(HTTPProblem) {
@@ -121,5 +124,6 @@ extension FileSelection {
     order = try value(.sort).map { JSONTable.Order(key: $0, isDescending: isDescending) }
     showsEscapes = try isSet(.escapes, "1")
     isPart = try isSet(.part, "1")
+    list = try ListSelection(query)
   }
 }

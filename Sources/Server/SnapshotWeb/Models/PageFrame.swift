@@ -65,6 +65,10 @@ enum PageField: String, Sendable, Hashable, CaseIterable {
   case call
   /// The name of the file that is compared.
   case file
+  /// The order of a snapshot's list: ``ListSelection/Order``.
+  case list
+  /// What is shown beside a snapshot's list: ``SnapshotPage/Panel``.
+  case show
   /// The module whose recordings are listed.
   case module
   /// The number of recordings before the listed ones.
@@ -95,10 +99,12 @@ enum PageField: String, Sendable, Hashable, CaseIterable {
   case done
 }
 
-/// The limits of a page, so that it is not larger than 60 KB for any snapshot.
+/// The limits of a page, so that it is not larger than 60 KB for any snapshot; 120 KB with the list of a snapshot.
 enum PageLimits {
   /// The maximum number of rows of a list.
   static let rows = 50
+  /// The maximum number of recordings in the list of a snapshot.
+  static let recordings = 100
   /// The maximum number of modules.
   static let modules = 50
   /// The maximum number of names in a row: missing identifiers, redaction rules.

@@ -1,7 +1,14 @@
 import SnapshotAPI
 import SnapshotFormat
 
-/// The page `/snapshots/{id}`: a snapshot.
+/// The pages of a snapshot: at the left the list of what is in it, at the right what is selected.
+///
+/// | page | selected |
+/// | --- | --- |
+/// | `/snapshots/{id}` | the first recording, on a wide screen |
+/// | `/snapshots/{id}?show=details` | what the record says, commands and actions |
+/// | `/snapshots/{id}?show=comments` | the comments |
+/// | `/snapshots/{id}/files/{path}` | a file |
 struct SnapshotPage: Sendable {
   /// An action on a snapshot, executed by a form. The raw value is the last segment of its path.
   enum Action: String, Sendable, Hashable, CaseIterable {
@@ -17,22 +24,35 @@ struct SnapshotPage: Sendable {
     case comment
   }
 
-  /// The selected parts of the lists.
-  struct Selection: Sendable, Hashable {
-    /// The module to whose recordings the list is limited.
-    var module: String?
-    /// The number of recordings before the first one shown.
-    var recordings: Int = 0
-    /// The number of files before the first one shown.
-    var files: Int = 0
+  /// What is shown beside the list, unless it is a file. The raw value is that of ``PageField/show``.
+  enum Panel: String, Sendable, Hashable, CaseIterable {
+    case details, comments
+  }
+
+  /// What the page shows beside the list.
+  enum Selected: Sendable {
+    /// Nothing: there are no files.
+    case nothing
+    /// The first file, on a wide screen. A narrow one shows the list alone.
+    case first(PreviewPage)
+    case file(PreviewPage)
+    case panel(Panel)
+
+    /// The file that is shown.
+    var file: PreviewPage? {
+      switch self {
+      case .first(let page), .file(let page): page
+      case .nothing, .panel: nil
+      }
+    }
   }
 
   /// The snapshot's record.
   var record: SnapshotRecord
-  /// The bundle's contents, or a sentence about why they can't be read.
-  var contents: Result<BundleContents, Unreadable>
-  /// The selected parts of the lists.
-  var selection: Selection = Selection()
+  /// The list, or a sentence about why the bundle can't be read.
+  var contents: Result<ContentsList, Unreadable>
+  /// What is shown beside the list.
+  var selected = Selected.nothing
   /// The server's origin for `curl` and `snapshot fetch`, such as `https://snapshots.example.com`.
   var origin: String
   /// The actions that the visitor is allowed to execute.

@@ -1,92 +1,12 @@
 import SnapshotFormat
 
 extension BundleContents {
-  /// Returns the values for the template `snapshot`, with as many rows of each list as `budget` allows. The recordings
-  /// get the remaining budget.
-  func fields(
-    of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
-  ) -> Fields {
-    let droppedRows = budget.part(5000) { self.droppedRows(&$0) }
-    let moduleRows = budget.part(10_000) { self.moduleRows(of: id, selection, &$0) }
-    let attachments = budget.part(8000) { budget in
-      fileRows(self.attachments.rows, of: id, below: "attachments/", &budget)
-    }
-    let files = budget.part(8000) { fileRows(self.files.rows, of: id, below: "app-data/", &$0) }
-    let recordings = recordingRows(of: id, &budget)
-    return [
-      "modules": moduleCount > 0
-        ? [
-          "count": Measures.count(moduleCount, "module"),
-          "rows": moduleRows,
-          "rest": rest(moduleCount - moduleRows.count, "module"),
-        ] as Fields : nil,
-      "dropped": dropped.total > 0
-        ? ["rows": droppedRows, "rest": rest(dropped.total - droppedRows.count, "identifier")] as Fields
-        : nil,
-      "selected": selection.module.map { module -> Fields in
-        var budget = PageBudget(200)
-        return [
-          "name": budget.name(module),
-          "all": PagePath.snapshot(id).description + "#recordings",
-        ]
-      },
-      "count": Measures.count(recordingCount, "recording"),
-      "size": Measures.sizeFields(recordingBytes),
-      "recordings": recordings,
-      "archive": recordingCount > 0 ? PagePath.folder(id, "recordings").description : nil,
-      "hasRecordings": !recordings.isEmpty,
-      "recordingsPager": self.recordings.pager("recordings", shown: recordings.count) { start in
-        var selection = selection
-        selection.recordings = start
-        return PagePath.snapshot(id, selection).description + "#recordings"
-      },
-      "attachments": attachments.isEmpty
-        ? nil
-        : [
-          "count": Measures.count(self.attachments.total, "attachment"),
-          "rows": attachments,
-          "rest": rest(self.attachments.total - attachments.count, "attachment"),
-          "archive": PagePath.folder(id, "attachments").description,
-        ] as Fields,
-      "files": self.files.total == 0
-        ? nil
-        : [
-          "count": Measures.count(self.files.total, "file"),
-          "rows": files,
-          "archive": PagePath.folder(id, "app-data").description,
-          "pager": self.files.pager("files", shown: files.count) { start in
-            var selection = selection
-            selection.files = start
-            return PagePath.snapshot(id, selection).description + "#files"
-          },
-        ] as Fields,
-    ]
-  }
-
-  private func rest(_ count: Int, _ noun: String) -> String? {
-    count > 0 ? "and \(Measures.count(count, noun)) more" : nil
-  }
-
-  private func droppedRows(_ budget: inout PageBudget) -> [Fields] {
-    var rows: [Fields] = []
-    for entry in dropped.rows.prefix(PageLimits.rows) {
-      guard budget.take(180) else { break }
-      rows.append([
-        "name": budget.name(entry.identifier ?? "others", most: 120),
-        "calls": entry.count > 1 ? Measures.count(entry.count, "call") : nil,
-        "size": Measures.sizeFields(entry.bytes),
-        "reason": budget.name(entry.explanation, most: 120),
-      ])
-    }
-    return rows
-  }
-
-  private func moduleRows(
-    of id: SnapshotID, _ selection: SnapshotPage.Selection, _ budget: inout PageBudget
-  ) -> [Fields] {
+  /// The modules, and what each of them lacks, for the details; `nil` without modules.
+  func moduleFields(of id: SnapshotID, _ budget: inout PageBudget) -> Fields? {
+    guard moduleCount > 0 else { return nil }
     var rows: [Fields] = []
     for module in modules.prefix(PageLimits.modules) {
-      let path = PagePath.snapshot(id, .init(module: module.name)).description
+      let path = PagePath.snapshot(id, ListSelection(module: module.name)).description
       guard budget.take(420) else { break }
       let name = budget.name(module.name, most: 120)
       var missing: [Fields] = []
@@ -107,38 +27,39 @@ extension BundleContents {
         "hasMissing": !missing.isEmpty,
         "rest": module.missing > missing.count
           ? "and \(Measures.number(module.missing - missing.count)) more" : nil,
-        "href": present > 0 && budget.take(PageText.length(path)) ? path + "#recordings" : nil,
-        "isSelected": selection.module == module.name,
+        "href": present > 0 && budget.take(PageText.length(path)) ? path : nil,
       ])
     }
-    return rows
+    return [
+      "count": Measures.count(moduleCount, "module"), "rows": rows,
+      "rest": rest(moduleCount - rows.count, "module"),
+    ]
   }
 
-  private func recordingRows(of id: SnapshotID, _ budget: inout PageBudget) -> [Fields] {
+  /// What was not recorded, for the details; `nil` if nothing is known.
+  func droppedFields(_ budget: inout PageBudget) -> Fields? {
+    guard !dropped.isEmpty else { return nil }
     var rows: [Fields] = []
-    for recording in recordings.rows.prefix(PageLimits.rows) {
-      let path = PagePath.preview(id, file: recording.path).description
-      let length = recording.exchange == nil ? 470 : 510
-      guard budget.take(length + PageText.length(path)) else { break }
+    for entry in dropped.prefix(PageLimits.rows) {
+      guard budget.take(180) else { break }
       rows.append([
-        "href": path,
-        "name": budget.name(recording.identifier),
-        "call": recording.call.map { Measures.number($0) },
-        "outcome": recording.exchange.map { exchange in
-          budget.name("\(exchange.status), \(Measures.number(exchange.duration)) ms", most: 60)
-        },
-        "size": Measures.sizeFields(recording.size),
-        "share": Measures.share(recording.size, of: largestRecording),
-        "recorded": Measures.timeFields(recording.recordedAt),
+        "name": budget.name(entry.identifier ?? "others", most: 120),
+        "calls": entry.count > 1 ? Measures.count(entry.count, "call") : nil,
+        "size": Measures.sizeFields(entry.bytes),
+        "reason": budget.name(entry.explanation, most: 120),
       ])
     }
-    return rows
+    return ["rows": rows, "rest": rest(dropped.count - rows.count, "identifier")]
   }
 
-  /// Returns the attached images, which the page shows before everything else.
+  private func rest(_ count: Int, _ noun: String) -> String? {
+    count > 0 ? "and \(Measures.count(count, noun)) more" : nil
+  }
+
+  /// Returns the attached images, which the page shows above everything else.
   func pictures(of id: SnapshotID, _ budget: inout PageBudget) -> [Fields] {
     var rows: [Fields] = []
-    for file in attachments.rows.filter(\.isImage).prefix(PageLimits.pictures) {
+    for file in attachments.filter(\.isImage).prefix(PageLimits.pictures) {
       let (path, raw) = (PagePath.preview(id, file: file.path), PagePath.raw(id, file: file.path))
       guard budget.take(200 + PageText.length(path.description) + PageText.length(raw.description)) else {
         break
@@ -150,20 +71,6 @@ extension BundleContents {
     }
     return rows
   }
-
-  private func fileRows(
-    _ files: [FileEntry], of id: SnapshotID, below folder: String, _ budget: inout PageBudget
-  ) -> [Fields] {
-    var rows: [Fields] = []
-    for file in files.prefix(PageLimits.rows) {
-      let path = PagePath.preview(id, file: file.path).description
-      guard budget.take(220 + PageText.length(path)) else { break }
-      rows.append([
-        "href": path, "name": budget.name(file.name.removing(folder)), "size": Measures.sizeFields(file.size),
-      ])
-    }
-    return rows
-  }
 }
 
 extension PageSlice {
@@ -171,8 +78,11 @@ extension PageSlice {
   ///
   /// - Parameters:
   ///   - shown: the number of rows that fit into the page.
+  ///   - most: the number of rows of a page.
   ///   - path: returns the path of the page that starts after a number of elements.
-  func pager(_ noun: String, shown: Int, path: (Int) -> String) -> Fields? {
+  func pager(
+    _ noun: String, shown: Int, most: Int = PageLimits.rows, path: (Int) -> String
+  ) -> Fields? {
     let end = start + shown
     guard start > 0 || end < total else { return nil }
     return [
@@ -180,8 +90,8 @@ extension PageSlice {
       "range": shown > 0
         ? "\(Measures.number(start + 1))–\(Measures.number(end)) of \(Measures.number(total))"
         : "none of \(Measures.number(total))",
-      "first": start > PageLimits.rows ? path(0) : nil,
-      "previous": start > 0 ? path(max(0, start - PageLimits.rows)) : nil,
+      "first": start > most ? path(0) : nil,
+      "previous": start > 0 ? path(max(0, start - most)) : nil,
       "next": shown > 0 && end < total ? path(end) : nil,
     ]
   }

@@ -41,6 +41,13 @@ enum Measures {
     return ["iso": text, "human": "\(day(text)), \(text.dropFirst(11).prefix(5)) UTC"]
   }
 
+  /// Returns a time with its seconds for the template `clock`: `21:30:07`, and the day in the tooltip.
+  static func secondFields(_ time: Date) -> Fields {
+    let text = SnapshotJSON.text(of: time)
+    let clock = String(text.dropFirst(11).prefix(8))
+    return ["iso": text, "clock": clock, "whole": "\(day(text)), \(clock) UTC"]
+  }
+
   /// Formats a day: `21 Nov 2026`.
   static func day(_ day: Date) -> String { self.day(SnapshotJSON.text(of: day)) }
 

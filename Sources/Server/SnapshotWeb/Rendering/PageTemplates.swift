@@ -4,7 +4,7 @@ import Mustache
 struct PageTemplates: Sendable {
   /// The templates of complete pages, and of parts that are rendered separately.
   enum Name: String, CaseIterable {
-    case home, report, snapshot, history, preview, diff, link, signIn, signedOut, problem, document
+    case home, report, snapshot, history, diff, link, signIn, signedOut, problem, document
     /// The values of a file, without the page around them.
     case values
     /// The main part of the page that describes every call.
@@ -23,7 +23,10 @@ struct PageTemplates: Sendable {
     "change-rows": PackageResources.change_rows_mustache,
     "nothing": PackageResources.nothing_mustache,
     "pager": PackageResources.pager_mustache,
-    "files": PackageResources.files_mustache,
+    "clock": PackageResources.clock_mustache,
+    "list": PackageResources.list_mustache,
+    "list-row": PackageResources.list_row_mustache,
+    "details": PackageResources.details_mustache,
     "other": PackageResources.other_mustache,
     "actions": PackageResources.actions_mustache,
     "changes": PackageResources.changes_mustache,

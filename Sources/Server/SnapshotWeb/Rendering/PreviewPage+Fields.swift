@@ -3,8 +3,8 @@ import SnapshotAPI
 import SnapshotFormat
 import SnapshotViewer
 
-extension PreviewPage: Page {
-  var template: PageTemplates.Name { .preview }
+/// The contents of a file, which stand beside the list of the snapshot.
+extension PreviewPage {
   /// The budget for the contents of a file, in bytes.
   static let budget = 300_000
 
@@ -18,20 +18,16 @@ extension PreviewPage: Page {
 
   var title: String { "\(PageText.cut(name, to: 120).text) – \(record.shortID)" }
 
-  func fields(in _: PageFrame) -> Fields {
+  var fields: Fields {
     var budget = PageBudget()
     let links = FileLinks(page: self)
     return [
-      "name": budget.name(name, most: 600),
+      "fileName": budget.name(name, most: 600),
       "path": budget.name(originalPath, most: 1200),
-      "short": record.shortID,
-      "snapshot": PagePath.snapshot(record.id).description,
-      "applicationName": budget.name(record.applicationName, most: 200),
-      "report": budget.part(700) { record.reportFields(&$0) },
       "raw": PagePath.raw(record.id, file: path).description,
-      "size": Measures.sizeFields(size),
-      "recorded": recording.map { Measures.timeFields($0.recordedAt) },
-      "call": recording?.call.map { Measures.number($0) },
+      "fileSize": Measures.sizeFields(size),
+      "recordedAt": recording.map { Measures.secondFields($0.recordedAt) },
+      "fileCall": recording?.call.map { Measures.number($0) },
       "sha256": recording?.sha256.description,
       "exchange": recording.flatMap { exchangeFields($0, &budget) },
       "views": preview.views.map { view in

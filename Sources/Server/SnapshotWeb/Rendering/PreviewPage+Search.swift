@@ -8,10 +8,16 @@ extension PreviewPage {
     let isText = preview.views.contains(.text) && (preview.view == .text || preview.view == .hex)
     return [
       "action": links.path(FileSelection()), "field": PageField.find.rawValue, "text": selection.find,
-      "viewField": PageField.view.rawValue, "view": isText ? FileSelection.View.text.rawValue : nil,
-      "decodeField": PageField.decode.rawValue, "decode": selection.decode.map { ["pointer": $0] as Fields },
+      "hidden": hiddenFields(isText: isText),
       "label": isText ? "Find in the text" : "Find a key, a value or a path", "hasForms": !isText,
     ]
+  }
+
+  /// What the form keeps of the address, as its other fields.
+  private func hiddenFields(isText: Bool) -> [Fields] {
+    var pairs: [(PageField, String)] = isText ? [(.view, FileSelection.View.text.rawValue)] : []
+    if let decode = selection.decode { pairs.append((.decode, decode)) }
+    return (pairs + selection.list.pairs).map { ["hiddenName": $0.0.rawValue, "hiddenValue": $0.1] }
   }
 
   /// The list of matches.

@@ -66,6 +66,7 @@ extension SnapshotRecord {
       "system": budget.name("\(device.system) \(device.systemVersion)", most: 60),
       "recordings": Measures.number(recordingCount),
       "recordingsNoun": recordingCount == 1 ? "recording" : "recordings",
+      "problems": problemCount.flatMap { $0 > 0 ? Measures.count($0, "problem") : nil },
       "size": Measures.sizeFields(size),
       "received": Measures.timeFields(receivedAt),
       "isPinned": isPinned,

@@ -1,3 +1,4 @@
+import Dispatch
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -7,19 +8,27 @@ import SnapshotDiff
 import SnapshotFormat
 import SnapshotStore
 import SnapshotViewer
+import SystemIO
 import ZipArchive
 
 /// Reads the parts of bundles that pages show. They are limited to the space of a page, and the memory used does not
 /// depend on the bundle's size. All methods block.
 enum BundleReading {
-  /// Returns the bundle's contents, or the reason why they can't be read.
-  static func contents(
-    of bundle: StoredBundle, _ selection: SnapshotPage.Selection
-  ) throws(StoreError) -> Result<BundleContents, Unreadable> {
+  /// Returns the list of what is in the bundle, or the reason why it can't be read.
+  /// - Parameter current: the path of the selected file.
+  static func list(
+    of bundle: StoredBundle, _ selection: ListSelection, current: String? = nil, cache: ContentsCache
+  ) throws(StoreError) -> Result<ContentsList, Unreadable> {
     do {
-      return .success(
-        try BundleContents(
-          CheckedBundle(bundle.file), modules: bundle.record.modules, selection: selection))
+      let checked = try CheckedBundle(bundle.file)
+      let modules = bundle.record.modules
+      let contents = try cache.contents(of: bundle.record.sha256) { () throws(BundleError) in
+        try BundleContents(checked, modules: modules)
+      }
+      try contents.examine(checked) { ServerQueues.shared.longReaders.next.async(execute: $0) }
+      var list = ContentsList(contents, selection, modules: modules)
+      list.current = current
+      return .success(list)
     } catch {
       return .failure(try unreadable(error))
     }

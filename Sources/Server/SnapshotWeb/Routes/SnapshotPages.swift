@@ -9,6 +9,7 @@ import SnapshotFormat
 import SnapshotStore
 import SnapshotViewer
 import SystemIO
+import ZipArchive
 
 /// The pages of a snapshot and its files, and the forms that change it.
 struct SnapshotPages: Sendable {
@@ -20,6 +21,7 @@ struct SnapshotPages: Sendable {
   private let limits: ServiceLimits
   private let history: AuditHistory?
   private let viewer: ViewerCache
+  private let contents = ContentsCache()
 
   init(
     _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
@@ -64,27 +66,28 @@ struct SnapshotPages: Sendable {
   // MARK: - Showing
 
   private func showSnapshot(_ call: PageCall) async throws -> HTTPServerResponse {
-    let query = try call.query(
-      [PageField.module, .recordings, .files, .done, .next].map(\.rawValue))
-    let selection = SnapshotPage.Selection(
-      module: try query.value(PageField.module.rawValue),
-      recordings: try Self.start(query, .recordings), files: try Self.start(query, .files))
+    let query = try call.query(([.show, .done, .next] + ListSelection.fields).map(\.rawValue))
+    let selection = try ListSelection(query)
+    let panel = try Self.panel(query)
     let notice = try query.value(PageField.done.rawValue).flatMap(PageNotice.init)
     let id = try call.value(of: .id)
     let record = try await service.record(id, visibleTo: call.caller)
     call.asAPI.concerns(record)
-    let cameFrom =
+    var shown = page(of: record, call)
+    shown.cameFrom =
       try query.value(PageField.next.rawValue).flatMap { ListPath($0) }
       ?? ListPath(referrerOf: call.request)
-    let shown = SnapshotPage(
-      record: record, contents: .failure(.damaged), selection: selection,
-      origin: PageOrigin(call.request).description, actions: Self.actions(on: record, of: call.caller),
-      neighbours: try await service.neighbours(of: record, for: call.caller), cameFrom: cameFrom,
-      showsHistory: history != nil && call.caller.may(.admin))
+    if panel == .details { shown.neighbours = try await service.neighbours(of: record, for: call.caller) }
     let bundle = try await readable(id)
-    return try await pages.render(call.visitor, notice: notice, on: Self.readers.next) { renderer, frame in
-      var page = shown
-      if let bundle { page.contents = try BundleReading.contents(of: bundle, selection) }
+    let complete = shown
+    return try await pages.render(call.visitor, notice: notice, on: Self.readers.next) {
+      [viewer, contents] renderer, frame in
+      var page = complete
+      page.selected = panel.map { .panel($0) } ?? (bundle == nil ? .panel(.details) : .nothing)
+      if let bundle {
+        page.contents = try BundleReading.list(of: bundle, selection, cache: contents)
+        if panel == nil { try page.selectFirst(of: bundle, cache: viewer) }
+      }
       return renderer.render(page, in: frame)
     }
   }
@@ -93,14 +96,36 @@ struct SnapshotPages: Sendable {
     let selection = try FileSelection(call.query(FileSelection.fields.map(\.rawValue)))
     let bundle = try await service.bundle(for: call.asAPI)
     let name = try FileRoutes.name(of: call.asAPI)
-    var response = try await pages.render(call.visitor, on: Self.readers.next) { [viewer] renderer, frame in
+    let shown = page(of: bundle.record, call)
+    var response = try await pages.render(call.visitor, on: Self.readers.next) {
+      [viewer, contents] renderer, frame in
       let entry = try FileRoutes.entry(named: name, in: bundle)
-      let page = try BundleReading.preview(of: entry, in: bundle, selection, cache: viewer)
-      return selection.isPart ? renderer.renderPart(of: page) : renderer.render(page, in: frame)
+      let file = try BundleReading.preview(of: entry, in: bundle, selection, cache: viewer)
+      if selection.isPart { return renderer.renderPart(of: file) }
+      var page = shown
+      page.contents = try BundleReading.list(of: bundle, selection.list, current: entry.name, cache: contents)
+      page.selected = .file(file)
+      return renderer.render(page, in: frame)
     }
     // The script loads parts of the file.
     response.allowRequestsOfScripts()
     return response
+  }
+
+  /// The page of a snapshot without its contents.
+  private func page(of record: SnapshotRecord, _ call: PageCall) -> SnapshotPage {
+    SnapshotPage(
+      record: record, contents: .failure(.damaged), origin: PageOrigin(call.request).description,
+      actions: Self.actions(on: record, of: call.caller),
+      showsHistory: history != nil && call.caller.may(.admin))
+  }
+
+  private static func panel(_ query: QueryParameters) throws(HTTPProblem) -> SnapshotPage.Panel? {
+    guard let name = try query.value(PageField.show.rawValue) else { return nil }
+    guard let panel = SnapshotPage.Panel(rawValue: name) else {
+      throw .badRequest("There is no panel ‘\(name)’.")
+    }
+    return panel
   }
 
   /// Sends the decoded contents of a string in a file.
@@ -148,14 +173,6 @@ struct SnapshotPages: Sendable {
     return actions
   }
 
-  private static func start(_ query: QueryParameters, _ field: PageField) throws(HTTPProblem) -> Int {
-    guard let text = try query.value(field.rawValue) else { return 0 }
-    guard let number = Int(text), number >= 0 else {
-      throw .badRequest("‘\(field.rawValue)’ must be a number.")
-    }
-    return number
-  }
-
   // MARK: - Changing
 
   private static func template(_ action: SnapshotPage.Action) -> String {
@@ -172,7 +189,7 @@ struct SnapshotPages: Sendable {
   private func change(_ call: PageCall, isPinned: Bool) async throws -> HTTPServerResponse {
     let (record, cameFrom) = try await changeable(call)
     try await service.change(RecordChange(isPinned: isPinned), of: record.id)
-    return Self.page(of: record.id, after: isPinned ? .pinned : .unpinned, cameFrom)
+    return Self.redirect(to: .panel(record.id, .details), after: isPinned ? .pinned : .unpinned, cameFrom)
   }
 
   private func comment(_ call: PageCall) async throws -> HTTPServerResponse {
@@ -182,7 +199,7 @@ struct SnapshotPages: Sendable {
     let routes = CommentRoutes(service: service, limits: limits)
     let id = try await routes.commentable(call.asAPI)
     _ = try await routes.add(text, to: id, by: call.caller)
-    return Self.page(of: id, after: .commented, cameFrom, at: "#comments")
+    return Self.redirect(to: .panel(id, .comments), after: .commented, cameFrom)
   }
 
   /// Returns the record of the snapshot that the form changes, if the visitor may change it, and the list that the
@@ -193,12 +210,12 @@ struct SnapshotPages: Sendable {
     return (try await SnapshotRoutes(service, limits: limits).deletable(call.asAPI), cameFrom)
   }
 
-  /// Redirects to the page of a snapshot, which keeps the list that the visitor came from.
-  private static func page(
-    of id: SnapshotID, after notice: PageNotice, _ cameFrom: ListPath?, at place: String = ""
+  /// Redirects to a page of a snapshot, which keeps the list that the visitor came from.
+  private static func redirect(
+    to path: PagePath, after notice: PageNotice, _ cameFrom: ListPath?
   ) -> HTTPServerResponse {
     let next = cameFrom.map { "&\(PageField.next.rawValue)=\(PercentCoding.encode($0.description))" } ?? ""
-    return .seeOther(PagePath.snapshot(id).description(after: notice) + next + place)
+    return .seeOther(path.description(after: notice) + next)
   }
 
   private func makeLink(_ call: PageCall) async throws -> HTTPServerResponse {
@@ -218,4 +235,16 @@ extension Unreadable {
   static let damaged = Unreadable(
     "The server's copy of the bundle is damaged. Attaching the same bundle again repairs it."
   )
+}
+
+extension SnapshotPage {
+  /// Selects the first file of the list, if there is one.
+  fileprivate mutating func selectFirst(of bundle: StoredBundle, cache: ViewerCache) throws {
+    guard case .success(var list) = contents, let path = list.first else { return }
+    let file = FileSelection(list: list.selection)
+    let entry = try FileRoutes.entry(named: path, in: bundle)
+    selected = .first(try BundleReading.preview(of: entry, in: bundle, file, cache: cache))
+    list.current = path
+    contents = .success(list)
+  }
 }

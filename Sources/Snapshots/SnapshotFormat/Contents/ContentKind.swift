@@ -45,7 +45,7 @@ enum ContentKind {
   /// Whether the bytes are mostly UTF-8: a character may be cut off at the end, and a few may be broken.
   private static func hasFewBrokenCharacters(_ head: [UInt8]) -> Bool {
     let broken = String(decoding: head, as: UTF8.self).unicodeScalars.count { $0 == "\u{FFFD}" }
-    return broken * 16 <= head.count
+    return broken <= max(2, head.count / 16)
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool {

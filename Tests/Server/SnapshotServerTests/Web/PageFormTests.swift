@@ -21,11 +21,11 @@ import Testing
 
   @Test func `a snapshot is pinned, unpinned and deleted`() async throws {
     try await browser.signIn(guarded.token(.read, .delete).fields)
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     for (action, isPinned) in [("pin", true), ("pin", true), ("unpin", false)] {
       let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
       #expect(answer.status == 303)
-      #expect(answer.fields[.location] == "\(path)?done=\(action)ned")
+      #expect(answer.fields[.location] == "\(path)?show=details&done=\(action)ned")
       #expect(try await guarded.api.store.record(bundle.id).isPinned == isPinned)
     }
     let answer = try await browser.post("\(path)/delete", ["form-token": token])
@@ -42,7 +42,7 @@ import Testing
     async throws
   {
     try await browser.signIn(guarded.token(.admin).fields)
-    func next(_ referrer: String, _ query: String = "") async throws -> String? {
+    func next(_ referrer: String, _ query: String = "?show=details") async throws -> String? {
       let page = try await browser.get(path + query, [.referer: referrer]).text
       return page.firstMatch(of: /name="next" value="([^"]*)"/).map { String($0.1) }
     }
@@ -56,10 +56,10 @@ import Testing
     ] {
       #expect(try await next(other) == nil, "\(other)")
     }
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     let pinned = try await browser.post("\(path)/pin", ["form-token": token, "next": search])
     let location = try #require(pinned.fields[.location])
-    #expect(location.hasPrefix("\(path)?done=pinned&next="))
+    #expect(location.hasPrefix("\(path)?show=details&done=pinned&next="))
     #expect(try await next("http://localhost:8080\(path)", String(location.dropFirst(path.count))) != nil)
     let target = try await browser.post("\(path)/delete", ["form-token": token, "next": search])
     #expect(target.fields[.location] == search + "&done=deleted")
@@ -81,12 +81,12 @@ import Testing
     let (token, secret) = try guarded.tokens.create(
       .init(name: "Mira", scopes: [.read, .comment]), now: guarded.clock.now)
     try await browser.signIn(GuardedAPI.bearer(secret))
-    let form = try await browser.formToken(in: path)
+    let form = try await browser.formToken(in: path + "?show=details")
     let answer = try await browser.post(
       "\(path)/comment", ["form-token": form, "comment": " <b>Seen</b>\r\nagain ", "next": "/?text=a"])
     #expect(answer.status == 303)
-    #expect(answer.fields[.location] == "\(path)?done=commented&next=%2F%3Ftext%3Da#comments")
-    let page = try await browser.get(path).text
+    #expect(answer.fields[.location] == "\(path)?show=comments&done=commented&next=%2F%3Ftext%3Da")
+    let page = try await browser.get(path + "?show=comments").text
     #expect(page.contains("&lt;b&gt;Seen&lt;/b&gt;<br>again<br>"))
     #expect(page.contains("Mira"))
     let comment = try #require(try await guarded.api.store.record(bundle.id).comments?.first)
@@ -97,17 +97,17 @@ import Testing
     #expect(try await browser.post("\(path)/comment", ["form-token": "x", "comment": "a"]).status == 403)
     let reader = PageBrowser(guarded.api)
     try await reader.signIn(guarded.token(.read).fields)
-    let other = try await reader.get(path).text
+    let other = try await reader.get(path + "?show=comments").text
     #expect(other.contains("Mira") && !other.contains("\(path)/comment"))
     #expect(
       try await reader.post(
-        "\(path)/comment", ["form-token": reader.formToken(in: path), "comment": "a"]
+        "\(path)/comment", ["form-token": reader.formToken(in: path + "?show=details"), "comment": "a"]
       ).status == 403)
   }
 
   @Test func `a link is created, and gives access to the bundle without a token`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     let answer = try await browser.post("\(path)/link", ["form-token": token, "seconds": "60"])
     #expect(answer.status == 200)
     let found = try #require(
@@ -124,9 +124,9 @@ import Testing
 
   @Test func `a visitor who may only read sees no forms that change, and can submit none`() async throws {
     try await browser.signIn(guarded.token(.read).fields)
-    let page = try await browser.get(path)
+    let page = try await browser.get(path + "?show=details")
     #expect(!page.text.contains("\(path)/delete"))
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     for action in ["delete", "pin", "unpin"] {
       let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
       #expect(answer.status == 403)
@@ -139,9 +139,9 @@ import Testing
     try await browser.signIn(guarded.token(.admin).fields)
     let other = PageBrowser(guarded.api)
     try await other.signIn(guarded.token(.admin).fields)
-    let own = try await browser.formToken(in: path)
+    let own = try await browser.formToken(in: path + "?show=details")
     let visitor = try await PageBrowser(guarded.api).formToken(in: "/sign-in")
-    let foreign = try await other.formToken(in: path)
+    let foreign = try await other.formToken(in: path + "?show=details")
     #expect(own != foreign)
     for token in [foreign, visitor, "", "x", String(own.dropLast()), own + "A", own.lowercased()] {
       let answer = try await browser.post("\(path)/delete", ["form-token": token])
@@ -153,7 +153,7 @@ import Testing
 
   @Test func `a page of another site can't submit a form, whatever it knows`() async throws {
     try await browser.signIn(guarded.token(.admin).fields)
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     for site in ["cross-site", "same-site"] {
       let answer = try await browser.post("\(path)/delete", ["form-token": token], site: site)
       #expect(answer.status == 403)
@@ -186,10 +186,10 @@ import Testing
     let api = TestAPI()
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let browser = PageBrowser(api)
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     #expect(Set(browser.cookies.keys) == ["snapshot-visitor-8080"])
     let other = PageBrowser(api)
-    let foreign = try await other.formToken(in: path)
+    let foreign = try await other.formToken(in: path + "?show=details")
     #expect(try await browser.post("\(path)/pin", ["form-token": foreign]).status == 403)
     #expect(try await browser.post("\(path)/pin", ["form-token": token], site: "cross-site").status == 403)
     #expect(try await browser.post("\(path)/pin", ["form-token": token]).status == 303)
@@ -208,7 +208,7 @@ import Testing
     let open = try GuardedAPI { $0.answersAnyName = true }
     try await open.api.upload(bundle.bytes, .put, id: bundle.id)
     let browser = PageBrowser(open.api, authority: "snapshots.example.com")
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     #expect(browser.cookiesSet.allSatisfy { !$0.contains("Secure") })
     #expect(try await browser.post("\(path)/pin", ["form-token": token]).status == 303)
     let strict = PageBrowser(try GuardedAPI().api, authority: "snapshots.example.com")
@@ -217,7 +217,7 @@ import Testing
 
   @Test func `a form has one value for each field, and a size limit`() async throws {
     try await browser.signIn(guarded.token(.admin).fields)
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     let twice = try await browser.post("\(path)/delete", ["form-token": token, "form-token": token])
     #expect(twice.status == 400)
     let overhead = "form-token=\(token)&next=".utf8.count

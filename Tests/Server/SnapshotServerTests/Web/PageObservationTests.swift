@@ -45,7 +45,7 @@ import Testing
     #expect(try await browser.get(path + "/bundle").status == 200)
     #expect(try await browser.get(path + "/diff?with=\(bundle.id)").status == 200)
     #expect(try await browser.get("/snapshots/\(other.id)").status == 404)
-    let token = try await browser.formToken(in: path)
+    let token = try await browser.formToken(in: path + "?show=details")
     for action in ["pin", "link", "delete"] {
       _ = try await browser.post("\(path)/\(action)", ["form-token": token])
     }

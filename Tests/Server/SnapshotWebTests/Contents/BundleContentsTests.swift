@@ -14,60 +14,85 @@ import Testing
       modules: Self.modules)
   }
 
-  private func contents(_ selection: SnapshotPage.Selection = .init()) throws -> BundleContents {
-    try BundleContents(sample().bundle, modules: Self.modules, selection: selection)
+  private func contents() throws -> BundleContents {
+    try BundleContents(sample().bundle, modules: Self.modules)
   }
 
-  @Test func `all is counted, and one page is shown`() throws {
+  private func list(_ selection: ListSelection = ListSelection()) throws -> ContentsList {
+    ContentsList(ExaminedContents(try contents()), selection, modules: Self.modules)
+  }
+
+  @Test func `everything in a bundle is listed`() throws {
     let contents = try contents()
     #expect(contents.formatVersion == 1)
     #expect(contents.redactions == ["e-mail"])
-    #expect(contents.recordingCount == 120)
+    #expect(contents.recordings.map(\.identifier) == (0..<120).map { "n/\($0)" })
     #expect(contents.recordingBytes == 119 * 60)
-    #expect(contents.largestRecording == 119)
-    #expect(contents.recordings.rows.map(\.identifier) == (0..<50).map { "n/\($0)" })
-    #expect(contents.recordings.total == 120)
     #expect(contents.moduleCount == 2)
     #expect(
       contents.modules == [
         ModuleSummary(name: "News", wanted: 3, missing: 1, missingIdentifiers: ["missing"]),
         ModuleSummary(name: "Empty", wanted: 0, missing: 0, missingIdentifiers: []),
       ])
-    #expect(contents.attachments.rows.map(\.path) == ["attachments/log.txt", "attachments/fake.png"])
-    #expect(contents.attachments.total == 2)
-    #expect(contents.files.rows == [FileEntry(path: "app-data/x", size: 0, isImage: false)])
+    #expect(contents.attachments.map(\.path) == ["attachments/log.txt", "attachments/fake.png"])
+    #expect(contents.files == [FileEntry(path: "app-data/x", size: 0, isImage: false)])
   }
 
   @Test(arguments: [
-    (0, 0..<50), (49, 49..<99), (100, 100..<120), (119, 119..<120), (120, 120..<120), (500, 120..<120),
+    (0, 0..<100), (19, 19..<119), (100, 100..<120), (119, 119..<120), (120, 120..<120), (500, 120..<120),
   ])
   func `pages begin where they are asked to`(start: Int, rows: Range<Int>) throws {
-    var selection = SnapshotPage.Selection()
-    selection.recordings = start
-    let page = try contents(selection).recordings
-    #expect(page.rows.map(\.identifier) == rows.map { "n/\($0)" })
+    let page = try list(ListSelection(recordings: start)).page
+    #expect(page.rows == Array(rows))
     #expect(page.start == min(start, 120))
-    selection.recordings = -start
-    #expect(try contents(selection).recordings.start == 0)
+  }
+
+  @Test(arguments: [
+    (nil, 0), ("recordings/n%2f99", 0), ("recordings/n%2f100", 100), ("attachments/log.txt", 0),
+  ])
+  func `the page shows the part with the selected recording`(current: String?, start: Int) throws {
+    var list = try list()
+    list.current = current
+    #expect(list.page.start == start)
   }
 
   @Test(arguments: [("News", ["n/0", "n/1"]), ("Empty", []), ("none", [])])
   func `one module's recordings are shown`(module: String, identifiers: [String]) throws {
-    let page = try contents(.init(module: module)).recordings
-    #expect(page.rows.map(\.identifier) == identifiers)
-    #expect(page.total == identifiers.count)
+    let list = try list(ListSelection(module: module))
+    #expect(list.page.rows.map { list.contents.recordings[$0].identifier } == identifiers)
+    #expect(list.page.total == identifiers.count)
+  }
+
+  @Test func `small recordings are examined at once, and the others later, each once`() throws {
+    let sample = try SampleBundle([
+      ("small", Array("{,".utf8)), ("large", Array("{\"a\":1}".utf8)), ("empty", []),
+    ])
+    let examined = ExaminedContents(try BundleContents(sample.bundle, modules: []))
+    var later: [@Sendable () -> Void] = []
+    try examined.examine(sample.bundle, atOnce: 6) { later.append($0) }
+    #expect(
+      examined.states == [
+        ContentState(.json, problem: .invalidJSON(line: 1, column: 2)), nil,
+        ContentState(.empty, problem: .empty),
+      ])
+    #expect(ContentsList(examined).problemCount == 2 && !ContentsList(examined).isComplete)
+    try examined.examine(sample.bundle, atOnce: 0) { later.append($0) }
+    #expect(later.count == 1)
+    later.first?()
+    #expect(examined.states[1] == ContentState(.json))
+    try examined.examine(sample.bundle) { later.append($0) }
+    #expect(later.count == 1)
   }
 
   @Test(arguments: [0, 50, 51])
-  func `what was dropped is counted, and its reason is beside the missing identifier`(count: Int) throws {
+  func `what was dropped is kept, and its reason is beside the missing identifier`(count: Int) throws {
     let dropped = (0..<count).map { number in
       Manifest.Dropped(
         identifier: number == 0 ? "missing" : "d/\(number)", reason: .waiting, count: 1, bytes: 60_000_000)
     }
     let sample = try SampleBundle(modules: Self.modules, dropped: dropped)
-    let contents = try BundleContents(sample.bundle, modules: Self.modules, selection: .init())
-    #expect(contents.dropped.total == count)
-    #expect(contents.dropped.rows == Array(dropped.prefix(50)))
+    let contents = try BundleContents(sample.bundle, modules: Self.modules)
+    #expect(contents.dropped == dropped)
     let reasons = count == 0 ? [:] : ["missing": "dropped: 60 MB, too much waited for the disk"]
     #expect(contents.modules.map(\.reasons) == [reasons, [:]])
   }
@@ -79,7 +104,7 @@ import Testing
     let sample = try SampleBundle(
       [(identifier: String, bytes: [UInt8])](),
       files: [("attachments/a.png", png), ("attachments/b.txt", png), ("attachments/c.PNG", png)])
-    let contents = try BundleContents(sample.bundle, modules: [], selection: .init())
-    #expect(contents.attachments.rows.map(\.isImage) == [true, false, true])
+    let contents = try BundleContents(sample.bundle, modules: [])
+    #expect(contents.attachments.map(\.isImage) == [true, false, true])
   }
 }

@@ -48,13 +48,16 @@ import Testing
       files: (0..<80).map { ("attachments/<script>\($0)\(String(repeating: "&", count: 200)).txt", [1]) },
       modules: modules)
     for module in [nil, modules[0].name, Self.markup] {
-      let selection = SnapshotPage.Selection(module: module)
-      let contents = try BundleContents(sample.bundle, modules: modules, selection: selection)
-      check(
-        renderer.render(
-          SnapshotPage(
-            record: try record(modules), contents: .success(contents), selection: selection,
-            origin: "https://snapshots.example.com"), in: frame))
+      let contents = ExaminedContents(try BundleContents(sample.bundle, modules: modules))
+      try contents.examine(sample.bundle) { $0() }
+      for selected in [SnapshotPage.Selected.nothing, .panel(.details)] {
+        check(
+          renderer.render(
+            SnapshotPage(
+              record: try record(modules),
+              contents: .success(ContentsList(contents, ListSelection(module: module), modules: modules)),
+              selected: selected, origin: "https://snapshots.example.com"), in: frame), length: 120_000)
+      }
     }
   }
 

@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import SnapshotFormat
+import SystemIO
+
+struct ProblemsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "problems",
+    abstract: "Lists what is wrong with the recordings of a snapshot.",
+    discussion: """
+      Names recordings that are empty, cut off, invalid JSON or an error page, exchanges that failed, and what was not \
+      recorded. Exit codes: 0 nothing was found, 1 something was found, 2 the snapshot can't be read.
+      """)
+
+  @Argument(help: "A UUID on the server, the address of a bundle, a bundle, or a snapshot's folder.")
+  var snapshot: String
+
+  @Flag(help: "Print one JSON array with the problems.")
+  var json = false
+
+  @OptionGroup var options: ServerOptions
+
+  private struct Row: Encodable {
+    var identifier: String?
+    var call: Int?
+    var problem: String
+
+    /// The identifier, and the problem.
+    var line: String {
+      Console.escaped((identifier ?? "others") + (call.map { ", call \($0)" } ?? "")) + ": "
+        + Console.escaped(problem)
+    }
+  }
+
+  func run() async throws {
+    let rows: [Row]
+    do {
+      rows = try Self.rows(of: try await options.open(snapshot))
+    } catch let failure as CommandFailure {
+      throw CommandFailure(failure.description, status: .refused)
+    } catch let error as BundleError {
+      throw CommandFailure(error.description, status: .refused)
+    }
+    if json { Console.print(json: rows) } else { rows.map(\.line).forEach(Console.print) }
+    if Console.lostOutput.value {
+      throw CommandFailure("The result could not be written to stdout.", status: .refused)
+    }
+    if !rows.isEmpty { throw ExitCode(1) }
+  }
+
+  private static func rows(of snapshot: OpenSnapshot) throws(BundleError) -> [Row] {
+    var rows: [Row] = []
+    for recording in snapshot.manifest.recordings {
+      guard let problem = recording.problem(with: try snapshot.state(of: recording)) else { continue }
+      rows.append(Row(identifier: recording.identifier, call: recording.call, problem: "\(problem)"))
+    }
+    return rows + snapshot.manifest.dropped.map { Row(identifier: $0.identifier, problem: $0.summary) }
+  }
+}
