@@ -81,7 +81,7 @@ struct JSONFormat {
     do {
       while let token = try tokenizer.next() {
         let range = base + tokenizer.range.lowerBound..<base + tokenizer.range.upperBound
-        take(token, range, tokenizer)
+        take(token, range, &tokenizer)
         end = range.upperBound
         if isOnlyFirst, open.isEmpty { return }
       }
@@ -93,7 +93,7 @@ struct JSONFormat {
   }
 
   private mutating func take(
-    _ token: JSONTokenizer.Token, _ range: Range<Int>, _ tokenizer: JSONTokenizer
+    _ token: JSONTokenizer.Token, _ range: Range<Int>, _ tokenizer: inout JSONTokenizer
   ) {
     switch token {
     case .key: takeKey(tokenizer.text, range)
@@ -129,7 +129,7 @@ struct JSONFormat {
 
   private mutating func takeKey(_ key: [UInt8], _ range: Range<Int>) {
     guard removed == nil, !open.isEmpty else { return }
-    let verdict = judge.verdict(key)
+    let verdict = judge.verdict(key[...])
     open[open.count - 1].verdict = verdict
     if !paths.isEmpty { open[open.count - 1].key = String(decoding: key, as: UTF8.self) }
     if verdict.hasMatches { findings.add(bytes, range.lowerBound + 1..<range.upperBound - 1, .json) }
@@ -163,10 +163,9 @@ struct JSONFormat {
   /// of pairs. It is judged if there is a value.
   private mutating func notePairName() {
     guard let last = open.indices.last, let text = findings.values.last?.text else { return }
-    let container = open[last]
     let isName =
-      container.isObject
-      ? container.verdict.role == .name : container.count == 1 && last > 0 && !open[last - 1].isObject
+      open[last].isObject
+      ? open[last].verdict.role == .name : open[last].count == 1 && last > 0 && !open[last - 1].isObject
     if isName { open[last].pairName = text }
   }
 

@@ -38,8 +38,9 @@ enum Contents {
   /// Whether the bytes are text in UTF-8 or UTF-16, or in an older encoding without control characters.
   private static func isText(_ bytes: [UInt8]) -> Bool {
     if TextEncoding.isUTF16(bytes) { return true }
-    let zeros = bytes.reversed().prefix { $0 == 0 }.count
-    return zeros < bytes.count && !bytes.dropLast(zeros).contains(where: isControl)
+    guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return false }
+    // Counting takes no branch, so that the compiler tests many bytes at once.
+    return bytes[...last].count(where: isControl) == 0
       && (String(validating: bytes, as: UTF8.self) != nil || !isMedia(bytes))
   }
 

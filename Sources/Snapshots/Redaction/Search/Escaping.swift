@@ -235,4 +235,8 @@ enum Characters {
   static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
   static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
   static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
+  /// Whether the colon at `index` is that after the scheme of a URL.
+  static func isSchemeEnd(_ text: [UInt8], _ index: Int) -> Bool {
+    index + 2 < text.count && text[index + 1] == UInt8(ascii: "/") && text[index + 2] == UInt8(ascii: "/")
+  }
 }

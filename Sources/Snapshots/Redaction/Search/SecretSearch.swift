@@ -89,23 +89,23 @@ enum Nesting {
 
   static func isLikely(_ text: [UInt8], _ range: Range<Int>) -> Bool {
     // A part of a form needs no other mark.
-    if text[range].starts(with: "--".utf8) { return true }
+    if range.count >= 2, text[range.lowerBound] == UInt8(ascii: "-"),
+      text[range.lowerBound + 1] == UInt8(ascii: "-")
+    {
+      return true
+    }
     let (marks, digits) = (marks, Base64.digits)
     var run = range.lowerBound
-    var index = range.lowerBound
-    while index < range.upperBound {
+    for index in range where !digits.contains(text[index]) {
       let byte = text[index]
       if marks.contains(byte) || byte == UInt8(ascii: "&") && Escaping.isEntity(text, index, range.upperBound)
+        || index - run >= Base64.shortest && mayBeBase64(text, run..<index)
       {
         return true
       }
-      if !digits.contains(byte) {
-        if index - run >= Base64.shortest, mayBeBase64(text, run..<index) { return true }
-        run = index + 1
-      }
-      index += 1
+      run = index + 1
     }
-    return index - run >= Base64.shortest && mayBeBase64(text, run..<index)
+    return range.upperBound - run >= Base64.shortest && mayBeBase64(text, run..<range.upperBound)
   }
 
   /// Whether the run, or a part of it between slashes, begins like the base64 encoding of text.
