@@ -117,7 +117,7 @@ package struct Redactor: Sendable {
   /// `identifier`.
   package func redact(field name: String, _ value: String, as identifier: String) -> String {
     let judge = Judge(rules.filter { $0.applies(to: identifier) }.flatMap(\.steps), placeholders)
-    guard judge.verdict(Array(name.utf8)[...]).isSecret else { return redact(value, judge) }
+    guard judge.verdict(name.utf8).isSecret else { return redact(value, judge) }
     return placeholders.keeps(Array(value.utf8))
       ? value : String(decoding: placeholders.text(value.utf8), as: UTF8.self)
   }

@@ -176,7 +176,7 @@ struct MarkupFormat {
 
   /// Returns whether the element is removed because of its name, or because of a name before it.
   private mutating func beginElement(_ name: [UInt8]) -> Bool {
-    let verdict = judge.verdict(name[...])
+    let verdict = judge.verdict(name)
     defer {
       pairName = verdict.role == .name ? PairName(isKey: name == Self.key) : nil
     }

@@ -38,7 +38,7 @@ enum MultipartFormat {
     var findings = Findings()
     for part in parts {
       findings.add(text, part.head, .none)
-      if judge.verdict(part.name[...]).isSecret {
+      if judge.verdict(part.name).isSecret {
         findings.remove(part.body, judge.placeholders.text(text[part.body]))
       } else {
         findings.add(text, part.body, .none)

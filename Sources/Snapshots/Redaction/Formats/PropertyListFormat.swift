@@ -167,7 +167,7 @@ struct PropertyListFormat {
     var isSecretPair = false
     for (index, key) in keys.enumerated() {
       guard case .leaf(let bytes) = objects[key], let name = Self.text(bytes) else { continue }
-      let verdict = judge.verdict(name[...])
+      let verdict = judge.verdict(name)
       if verdict.isSecret {
         secret.append(index)
       } else if verdict.role == .value {
@@ -175,7 +175,7 @@ struct PropertyListFormat {
       } else if verdict.role == .name, case .leaf(let bytes) = objects[values[index]],
         let text = Self.text(bytes)
       {
-        isSecretPair = isSecretPair || judge.verdict(text[...]).isSecret
+        isSecretPair = isSecretPair || judge.verdict(text).isSecret
       }
     }
     return isSecretPair ? secret + pairValues : secret

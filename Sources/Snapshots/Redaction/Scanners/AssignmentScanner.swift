@@ -8,6 +8,7 @@ struct AssignmentScanner {
 
   /// Whether there was a list that was not complete.
   private var isLimited = false
+  private var recent = RecentVerdicts()
 
   /// Looks at the separator at `index`, and returns the index from which the search goes on.
   mutating func scan(
@@ -17,7 +18,7 @@ struct AssignmentScanner {
     let isColon = text[index] == UInt8(ascii: ":")
     if isColon, Characters.isSchemeEnd(text, index) { return index + 1 }
     guard let name = Self.name(before: index, in: text) else { return index + 1 }
-    let verdict = verdict(Self.decoded(text[name]))
+    let verdict = recent.verdict(text, name) { verdict(Self.decoded(text[name])) }
     guard verdict.isSecret else { return index + 1 }
     var isQuery = !isColon && name.upperBound == index
     if isQuery {

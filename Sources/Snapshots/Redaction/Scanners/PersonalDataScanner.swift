@@ -36,6 +36,9 @@ enum PersonalDataScanner {
 
   // MARK: - Cards
 
+  /// The first digits of card numbers.
+  static let cardMarks = "23456"
+
   /// Finds the number whose first digit is at `index`.
   static func cardNumbers(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
     guard index == 0 || !Characters.isDigit(text[index - 1]) else { return index + 1 }

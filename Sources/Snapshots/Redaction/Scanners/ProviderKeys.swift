@@ -94,7 +94,9 @@ enum PrivateKeyBlocks {
   /// Finds the contents between the lines that begin and end a block. In text with escaped line ends, such as `\n`, too.
   /// `index` is that of the first dash.
   static func scan(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
-    guard has(dashes, text, index) else { return index + 1 }
+    guard index + 1 < text.count, text[index + 1] == UInt8(ascii: "-"), has(dashes, text, index) else {
+      return index + 1
+    }
     let next = index + dashes.count
     guard has(begin, text, index), let close = nextDashes(text, from: index + begin.count), close - index < 80,
       hasSuffix(label, text, close)

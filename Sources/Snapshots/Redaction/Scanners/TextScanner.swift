@@ -14,7 +14,7 @@ enum TextScanner: Int, Sendable, CaseIterable {
     case .providerKeys: ProviderKeys.marks.utf8
     case .privateKeys, .uuids: "-".utf8
     case .emailAddresses: "@%".utf8
-    case .cardNumbers: "0123456789".utf8
+    case .cardNumbers: PersonalDataScanner.cardMarks.utf8
     case .phoneNumbers: "+".utf8
     }
   }

@@ -1,3 +1,5 @@
+import JSONText
+
 /// What bytes are, by how they begin.
 enum Contents {
   case text
@@ -39,14 +41,18 @@ enum Contents {
   private static func isText(_ bytes: [UInt8]) -> Bool {
     if TextEncoding.isUTF16(bytes) { return true }
     guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return false }
-    // Counting takes no branch, so that the compiler tests many bytes at once.
-    return bytes[...last].count(where: isControl) == 0
-      && (String(validating: bytes, as: UTF8.self) != nil || !isMedia(bytes))
+    var index = JSONRun.nextControl(bytes, from: 0)
+    while index <= last {
+      if isBinary(bytes[index]) { return false }
+      index = JSONRun.nextControl(bytes, from: index + 1)
+    }
+    return String(validating: bytes, as: UTF8.self) != nil || !isMedia(bytes)
   }
 
-  /// Whether the byte occurs only in binary data. White space, and the separators and escapes of logs are text.
-  private static func isControl(_ byte: UInt8) -> Bool {
-    byte < 0x20 && !(0x08...0x0D ~= byte) && byte != 0x1B && byte != 0x1E
+  /// Whether the control character occurs only in binary data. White space, and the separators and escapes of logs are
+  /// text.
+  private static func isBinary(_ byte: UInt8) -> Bool {
+    !(0x08...0x0D ~= byte) && byte != 0x1B && byte != 0x1E
   }
 
   /// The first bytes of media, and where they are.

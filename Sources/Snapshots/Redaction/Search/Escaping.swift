@@ -224,6 +224,17 @@ struct ByteSet: Sendable {
   init(_ bytes: some Sequence<UInt8>) { for byte in bytes { members[Int(byte)] = true } }
 
   func contains(_ byte: UInt8) -> Bool { members[Int(byte)] }
+
+  /// The end of the run of members that begins at the start of `range`.
+  func end(_ text: [UInt8], _ range: Range<Int>) -> Int {
+    unsafe text.withUnsafeBufferPointer { text in
+      // Bounds are checked once, not for each byte.
+      let text = unsafe UnsafeBufferPointer(rebasing: text[range])
+      var count = 0
+      while unsafe count < text.count && members[Int(text[count])] { count += 1 }
+      return range.lowerBound + count
+    }
+  }
 }
 
 /// Classes of ASCII characters.

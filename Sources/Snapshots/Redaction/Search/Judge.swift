@@ -27,8 +27,6 @@ final class Judge {
   /// Whether text that is not a document can contain secrets.
   let readsText: Bool
   private var verdicts: [[UInt8]: Verdict] = [:]
-  /// Some of the verdicts by a cheap hash, because most names of a document are repeated.
-  private var recent = [(name: [UInt8], verdict: Verdict)](repeating: ([], Verdict()), count: 64)
   /// Whether a regular expression took too long, so that matches can be missing.
   private(set) var hasGivenUp = false
 
@@ -54,17 +52,8 @@ final class Judge {
   /// Whether a rule may look for a part of any number. Otherwise only long ones matter.
   var readsShortNumbers: Bool { !expressions.isEmpty }
 
-  func verdict(_ name: ArraySlice<UInt8>) -> Verdict {
-    let slot = (name.count &* 5 ^ Int(name.first ?? 0) &* 3 ^ Int(name.last ?? 0)) & (recent.count - 1)
-    let known = recent[slot]
-    if !name.isEmpty, known.name[...] == name { return known.verdict }
-    let bytes = Array(name)
-    let verdict = storedVerdict(bytes)
-    recent[slot] = (bytes, verdict)
-    return verdict
-  }
-
-  private func storedVerdict(_ name: [UInt8]) -> Verdict {
+  func verdict(_ name: some Collection<UInt8>) -> Verdict {
+    let name = Array(name)
     if let known = verdicts[name] { return known }
     var verdict = Verdict()
     let whole = String(decoding: name, as: UTF8.self)
@@ -82,7 +71,7 @@ final class Judge {
 
   /// Finds secrets in `text`, as ordered ranges that do not overlap.
   func matches(in text: [UInt8]) -> [Range<Int>] {
-    (scanners.scan(text, verdict) + matchesOfExpressions(in: text)).merged()
+    (scanners.scan(text) { self.verdict($0) } + matchesOfExpressions(in: text)).merged()
   }
 
   /// Finds the matches of regular expressions in a whole text, as ordered ranges that do not overlap.
