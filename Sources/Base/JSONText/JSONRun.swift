@@ -24,6 +24,11 @@ package enum JSONRun {
     }
   }
 
+  /// The index of the first control character of ASCII from `start` on, apart from DEL.
+  package static func nextControl(_ bytes: [UInt8], from start: Int) -> Int {
+    end(bytes, from: start) { ($0 &- ones * 0x20) & ~$0 & (ones * 0x80) }
+  }
+
   /// The end of the white space that begins at `start`.
   package static func spaceEnd(_ bytes: [UInt8], from start: Int) -> Int {
     var index = start

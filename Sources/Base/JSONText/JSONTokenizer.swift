@@ -14,6 +14,8 @@ package struct JSONTokenizer: Sendable {
     package var depth = 512
     /// The maximum number of bytes of one string or number that are kept. Further bytes are read and counted.
     package var textLength = Int.max
+    /// Whether keys and strings that are written as they are, without escape sequences, are kept too.
+    package var keepsPlainText = true
     /// Whether strings are kept as written, with escape sequences not decoded.
     package var keepsEscapes = false
     /// Whether to accept common input that RFC 8259 does not allow: several documents in a row (JSON Lines), numbers
@@ -55,6 +57,8 @@ package struct JSONTokenizer: Sendable {
   package var textLength: Int { characters.length }
   /// Whether the last key or string is valid Unicode, that is, without unpaired surrogates.
   package var isUnicode: Bool { characters.isUnicode }
+  /// Whether the last key or string is written as it is, so that it can be read at ``range``. It is not known of all.
+  package private(set) var isPlain = false
   /// The position of the last token, as byte offsets in the document.
   package private(set) var range = 0..<0
 
@@ -251,11 +255,12 @@ package struct JSONTokenizer: Sendable {
     position += 1
     // Fast path: most strings are short, in one piece, in ASCII and without escape sequences.
     let end = JSONRun.asciiEnd(piece, from: position)
-    guard end < piece.count, piece[end] == UInt8(ascii: "\"") else {
+    isPlain = end < piece.count && piece[end] == UInt8(ascii: "\"")
+    guard isPlain else {
       lexeme = .text
       return nil
     }
-    characters.append(piece, position..<end)
+    if configuration.keepsPlainText { characters.append(piece, position..<end) }
     position = end
     return endText()
   }

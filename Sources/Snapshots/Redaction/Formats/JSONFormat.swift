@@ -29,6 +29,7 @@ struct JSONFormat {
   /// The place of the first byte that was read.
   private let base: Int
   private var open: [Container] = []
+  private var recent = RecentVerdicts()
   /// The number of open containers when the value that is removed began.
   private var removed: (depth: Int, start: Int)?
   private(set) var findings = Findings()
@@ -74,6 +75,7 @@ struct JSONFormat {
     var configuration = JSONTokenizer.Configuration()
     configuration.depth = depthLimit
     configuration.isLenient = true
+    configuration.keepsPlainText = false
     return JSONTokenizer(configuration)
   }
 
@@ -81,7 +83,7 @@ struct JSONFormat {
     do {
       while let token = try tokenizer.next() {
         let range = base + tokenizer.range.lowerBound..<base + tokenizer.range.upperBound
-        take(token, range, tokenizer)
+        take(token, range, &tokenizer)
         end = range.upperBound
         if isOnlyFirst, open.isEmpty { return }
       }
@@ -93,10 +95,10 @@ struct JSONFormat {
   }
 
   private mutating func take(
-    _ token: JSONTokenizer.Token, _ range: Range<Int>, _ tokenizer: JSONTokenizer
+    _ token: JSONTokenizer.Token, _ range: Range<Int>, _ tokenizer: inout JSONTokenizer
   ) {
     switch token {
-    case .key: takeKey(tokenizer.text, range)
+    case .key: takeKey(range.lowerBound + 1..<range.upperBound - 1, tokenizer)
     case .beginObject, .beginArray:
       let isObject = token == .beginObject
       let (isSecret, states) = beginValue(range, nil)
@@ -109,7 +111,9 @@ struct JSONFormat {
       if isSecret {
         remove(range, .string)
       } else if removed == nil {
-        if tokenizer.isUnicode {
+        if tokenizer.isPlain {
+          findings.add(content, bytes[content], .json)
+        } else if tokenizer.isUnicode {
           findings.add(content, tokenizer.text, .json)
         } else {
           findings.add(bytes, content, .json)
@@ -127,12 +131,13 @@ struct JSONFormat {
     }
   }
 
-  private mutating func takeKey(_ key: [UInt8], _ range: Range<Int>) {
+  private mutating func takeKey(_ range: Range<Int>, _ tokenizer: JSONTokenizer) {
     guard removed == nil, !open.isEmpty else { return }
-    let verdict = judge.verdict(key)
+    func key() -> ArraySlice<UInt8> { tokenizer.isPlain ? bytes[range] : tokenizer.text[...] }
+    let verdict = recent.verdict(bytes, range) { judge.verdict(key()) }
     open[open.count - 1].verdict = verdict
-    if !paths.isEmpty { open[open.count - 1].key = String(decoding: key, as: UTF8.self) }
-    if verdict.hasMatches { findings.add(bytes, range.lowerBound + 1..<range.upperBound - 1, .json) }
+    if !paths.isEmpty { open[open.count - 1].key = String(decoding: key(), as: UTF8.self) }
+    if verdict.hasMatches { findings.add(bytes, range, .json) }
   }
 
   /// Returns whether the value at `range` is removed because of its name or its path, and the states of the paths.
@@ -163,10 +168,9 @@ struct JSONFormat {
   /// of pairs. It is judged if there is a value.
   private mutating func notePairName() {
     guard let last = open.indices.last, let text = findings.values.last?.text else { return }
-    let container = open[last]
     let isName =
-      container.isObject
-      ? container.verdict.role == .name : container.count == 1 && last > 0 && !open[last - 1].isObject
+      open[last].isObject
+      ? open[last].verdict.role == .name : open[last].count == 1 && last > 0 && !open[last - 1].isObject
     if isName { open[last].pairName = text }
   }
 

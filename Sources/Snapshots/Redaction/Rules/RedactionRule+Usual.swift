@@ -12,7 +12,7 @@ extension RedactionRule {
     "authorization",
     [
       .names(wholeLine: true) { SecretNames.authorization.contains(SecretNames.normalized($0)) },
-      .text(.scan(CredentialScanner.schemes)),
+      .scan(.schemes),
     ])
 
   /// `Cookie` and `Set-Cookie`, as JSON keys and header fields.
@@ -26,29 +26,26 @@ extension RedactionRule {
     "tokens",
     [
       .names(wholeLine: false, SecretNames.isCredential),
-      .text(.scan(CredentialScanner.webTokens)),
-      .text(.scan(CredentialScanner.userInformation)),
-      .text(.scan(ProviderKeys.scan)),
-      .text(.scan(PrivateKeyBlocks.scan)),
+      .scan(.webTokens),
+      .scan(.userInformation),
+      .scan(.providerKeys),
+      .scan(.privateKeys),
     ])
 
   /// E-mail addresses such as `anna@example.com`, including those with `%40` instead of `@`.
-  public static let emailAddresses = RedactionRule(
-    "e-mail", [.text(.scan(PersonalDataScanner.emailAddresses))])
+  public static let emailAddresses = RedactionRule("e-mail", [.scan(.emailAddresses)])
 
   /// Payment card numbers, with or without single spaces or hyphens between digits. The issuer's prefix, the length and
   /// the check digit (Luhn) must be valid.
-  public static let cardNumbers = RedactionRule(
-    "card-numbers", [.text(.scan(PersonalDataScanner.cardNumbers))])
+  public static let cardNumbers = RedactionRule("card-numbers", [.scan(.cardNumbers)])
 
   // MARK: - Not among the usual secrets
 
   /// Phone numbers in international form, such as `+43 660 1234567`: `+` and 8 to 15 digits, which single spaces, hyphens,
   /// dots or parentheses can separate. Not among the usual secrets.
-  public static let phoneNumbers = RedactionRule(
-    "phone-numbers", [.text(.scan(PersonalDataScanner.phoneNumbers))])
+  public static let phoneNumbers = RedactionRule("phone-numbers", [.scan(.phoneNumbers)])
 
   /// UUIDs such as `550e8400-e29b-41d4-a716-446655440000`. Not among the usual secrets, because they join data, and a
   /// replay needs them.
-  public static let uuids = RedactionRule("uuids", [.text(.scan(PersonalDataScanner.uuids))])
+  public static let uuids = RedactionRule("uuids", [.scan(.uuids)])
 }

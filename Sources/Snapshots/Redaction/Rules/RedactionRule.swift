@@ -22,7 +22,8 @@ public struct RedactionRule: Sendable {
     /// The values with a name.
     case names(wholeLine: Bool, @Sendable (String) -> Bool)
     case path(JSONPathPattern)
-    case text(TextRule)
+    case scan(TextScanner)
+    case expression(TextExpression)
     case data(@Sendable (Data, String) throws -> Data)
   }
 
@@ -73,7 +74,7 @@ public struct RedactionRule: Sendable {
   ) throws(MalformedRule) -> RedactionRule {
     do {
       return RedactionRule(
-        name, [.text(.expression(try NSRegularExpression(pattern: pattern, options: options)))])
+        name, [.expression(TextExpression(try NSRegularExpression(pattern: pattern, options: options)))])
     } catch {
       throw MalformedRule(description: "‘\(pattern)’ is not a regular expression: \(error)")
     }
@@ -102,15 +103,21 @@ public struct RedactionRule: Sendable {
   package var isRepeatable: Bool {
     steps.allSatisfy { step in
       switch step {
-      case .names, .path: true
-      case .text(let rule): !rule.isExpression
-      case .data: false
+      case .names, .path, .scan: true
+      case .expression, .data: false
       }
     }
   }
 
   /// Whether the rule also applies to identifiers.
-  var isAboutText: Bool { steps.contains { if case .text = $0 { true } else { false } } }
+  var isAboutText: Bool {
+    steps.contains { step in
+      switch step {
+      case .scan, .expression: true
+      case .names, .path, .data: false
+      }
+    }
+  }
 
   /// Whether the rule looks for a path in JSON, which may not exist.
   package var isAboutPath: Bool { steps.contains { if case .path = $0 { true } else { false } } }

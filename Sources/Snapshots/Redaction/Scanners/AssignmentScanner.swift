@@ -6,38 +6,30 @@ struct AssignmentScanner {
   /// The maximum length of a list after one that was not complete.
   private static let containerLimit = 1 << 10
 
-  let verdict: (ArraySlice<UInt8>) -> Judge.Verdict
+  /// Whether there was a list that was not complete.
+  private var isLimited = false
+  private var recent = RecentVerdicts()
 
-  func scan(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var isLimited = false
-    var index = 0
-    while index < text.count {
-      let byte = text[index]
-      guard byte == UInt8(ascii: "=") || byte == UInt8(ascii: ":") else {
-        index += 1
-        continue
-      }
-      let separator = index
-      index += 1
-      // The scheme of a URL.
-      if byte == UInt8(ascii: ":"), text[index...].starts(with: "//".utf8) { continue }
-      guard let name = name(before: separator, in: text) else { continue }
-      let verdict = verdict(decoded(text[name]))
-      guard verdict.isSecret else { continue }
-      var isQuery = byte == UInt8(ascii: "=") && name.upperBound == separator
-      if isQuery {
-        isQuery =
-          Self.beginsValue(text, name.lowerBound)
-          ? Self.isForm(text, name.lowerBound) : "?&#".utf8.contains(text[name.lowerBound - 1])
-      }
-      let extent: Extent = isQuery ? .item : verdict.isWholeLine ? .line : .word
-      if let value = value(after: separator, in: text, extent, &isLimited) {
-        found.append(value)
-        index = max(index, value.upperBound)
-      }
+  /// Looks at the separator at `index`, and returns the index from which the search goes on.
+  mutating func scan(
+    _ text: [UInt8], _ index: Int, _ verdict: (ArraySlice<UInt8>) -> Judge.Verdict,
+    _ found: inout [Range<Int>]
+  ) -> Int {
+    let isColon = text[index] == UInt8(ascii: ":")
+    if isColon, Characters.isSchemeEnd(text, index) { return index + 1 }
+    guard let name = Self.name(before: index, in: text) else { return index + 1 }
+    let verdict = recent.verdict(text, name) { verdict(Self.decoded(text[name])) }
+    guard verdict.isSecret else { return index + 1 }
+    var isQuery = !isColon && name.upperBound == index
+    if isQuery {
+      isQuery =
+        Self.beginsValue(text, name.lowerBound)
+        ? Self.isForm(text, name.lowerBound) : "?&#".utf8.contains(text[name.lowerBound - 1])
     }
-    return found
+    let extent: Extent = isQuery ? .item : verdict.isWholeLine ? .line : .word
+    guard let value = value(after: index, in: text, extent) else { return index + 1 }
+    found.append(value)
+    return max(index + 1, value.upperBound)
   }
 
   /// Whether a text begins at `index`, or a value of a document: see ``Findings/texts``.
@@ -50,7 +42,7 @@ struct AssignmentScanner {
     text[start...].first { $0 <= 0x20 } ?? 0 == 0
   }
 
-  private func decoded(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  private static func decoded(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard name.contains(UInt8(ascii: "%")) else { return name }
     var decoded: [UInt8] = []
     let bytes = Array(name)
@@ -58,18 +50,16 @@ struct AssignmentScanner {
     return decoded[...]
   }
 
-  private func name(before separator: Int, in text: [UInt8]) -> Range<Int>? {
+  private static func name(before separator: Int, in text: [UInt8]) -> Range<Int>? {
     var end = separator
-    while end > 0, Self.isBlank(text[end - 1]) { end -= 1 }
+    while end > 0, isBlank(text[end - 1]) { end -= 1 }
     while end > 0, Characters.isQuote(text[end - 1]) || text[end - 1] == UInt8(ascii: "\\") { end -= 1 }
     var start = end
-    while start > 0, end - start < Self.nameLimit, Self.isName(text[start - 1]) { start -= 1 }
+    while start > 0, end - start < nameLimit, isName(text[start - 1]) { start -= 1 }
     return start < end ? start..<end : nil
   }
 
-  private func value(
-    after separator: Int, in text: [UInt8], _ extent: Extent, _ isLimited: inout Bool
-  ) -> Range<Int>? {
+  private mutating func value(after separator: Int, in text: [UInt8], _ extent: Extent) -> Range<Int>? {
     var start = separator + 1
     // After the operator, as in `:=` and `=>`.
     while start < text.count, Self.isBlank(text[start]) || Self.isOperator(text, start) { start += 1 }
@@ -82,11 +72,11 @@ struct AssignmentScanner {
       // Another rule has already redacted the value.
       return nil
     } else if "{[(".utf8.contains(text[start]) {
-      end = Self.endOfContainer(text, start, &isLimited)
+      end = endOfContainer(text, start)
     } else if let open = Self.startOfContents(text, start), extent == .word {
       end =
         text[open] == UInt8(ascii: "(")
-        ? Self.endOfContainer(text, open, &isLimited) : Self.endOfQuoted(text, open + 1)
+        ? endOfContainer(text, open) : Self.endOfQuoted(text, open + 1)
     } else {
       while end < text.count, !extent.ends(at: text[end]) { end += 1 }
     }
@@ -136,10 +126,10 @@ struct AssignmentScanner {
   /// that was cut off, and anything else to the end of the line.
   ///
   /// After one that is not complete, others are read only up to a limit, so that the cost is linear.
-  private static func endOfContainer(_ text: [UInt8], _ start: Int, _ isLimited: inout Bool) -> Int {
+  private mutating func endOfContainer(_ text: [UInt8], _ start: Int) -> Int {
     var (index, depth, isQuoted) = (start, 0, false)
     let isObject = text[start] == UInt8(ascii: "{")
-    let limit = isLimited && !isObject ? min(text.count, start + containerLimit) : text.count
+    let limit = isLimited && !isObject ? min(text.count, start + Self.containerLimit) : text.count
     loop: while index < limit {
       switch text[index] {
       case 0: break loop

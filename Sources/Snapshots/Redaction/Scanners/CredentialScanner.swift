@@ -11,32 +11,21 @@ enum CredentialScanner {
   private static let basic = Array("basic".utf8)
 
   /// Finds the credentials after `Bearer`, and after `Basic` if they are the base64 encoding of a name and a password.
-  static func schemes(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var index = 0
-    while index + 5 < text.count {
-      guard text[index] | 0x20 == UInt8(ascii: "b"), index == 0 || !Characters.isAlphanumeric(text[index - 1])
-      else {
-        index += 1
-        continue
-      }
-      let isBasic = hasWord(text, index, basic)
-      guard isBasic || hasWord(text, index, bearer) else {
-        index += 1
-        continue
-      }
-      index += isBasic ? basic.count : bearer.count
-      var start = index
-      while start < text.count, " +\t".utf8.contains(text[start]) { start += 1 }
-      if Hexadecimal.byte(afterPercent: text, start, text.count) == UInt8(ascii: " ") { start += 3 }
-      let end = endOfToken(text, start)
-      guard start > index, text[start..<end].contains(where: Characters.isAlphanumeric),
-        !isBasic || isNameAndPassword(text, start..<end)
-      else { continue }
-      found.append(start..<end)
-      index = end
-    }
-    return found
+  /// `index` is that of the `b`.
+  static func schemes(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    guard index == 0 || !Characters.isAlphanumeric(text[index - 1]) else { return index + 1 }
+    let isBasic = hasWord(text, index, basic)
+    guard isBasic || hasWord(text, index, bearer) else { return index + 1 }
+    let word = index + (isBasic ? basic.count : bearer.count)
+    var start = word
+    while start < text.count, " +\t".utf8.contains(text[start]) { start += 1 }
+    if Hexadecimal.byte(afterPercent: text, start, text.count) == UInt8(ascii: " ") { start += 3 }
+    let end = endOfToken(text, start)
+    guard start > word, text[start..<end].contains(where: Characters.isAlphanumeric),
+      !isBasic || isNameAndPassword(text, start..<end)
+    else { return word }
+    found.append(start..<end)
+    return end
   }
 
   private static func hasWord(_ text: [UInt8], _ index: Int, _ word: [UInt8]) -> Bool {
@@ -66,63 +55,47 @@ enum CredentialScanner {
     return Base64.decode(decoded[...])?.contains(UInt8(ascii: ":")) ?? false
   }
 
-  /// Finds JSON Web Tokens: the base64 encoding of an object, followed by a dot and further parts.
-  static func webTokens(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var index = 0
-    while index + 3 < text.count {
-      guard text[index] == UInt8(ascii: "e"), text[index + 1] == UInt8(ascii: "y"),
-        text[index + 2] == UInt8(ascii: "J"),
-        index == 0 || !Characters.isAlphanumeric(text[index - 1])
-      else {
-        index += 1
-        continue
-      }
-      var end = index
-      var dots = 0
-      while end < text.count, Characters.isAlphanumeric(text[end]) || "-._".utf8.contains(text[end]) {
-        if text[end] == UInt8(ascii: ".") { dots += 1 }
-        end += 1
-      }
-      if text[end - 1] == UInt8(ascii: ".") { dots -= 1 }
-      if end - index >= 16, dots > 0 { found.append(index..<end) }
-      index = end
+  /// Finds JSON Web Tokens: the base64 encoding of an object, which begins with `eyJ`, followed by a dot and further
+  /// parts. `index` is that of the `J`.
+  static func webTokens(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    let start = index - 2
+    guard start >= 0, text[start] == UInt8(ascii: "e"), text[start + 1] == UInt8(ascii: "y"),
+      start == 0 || !Characters.isAlphanumeric(text[start - 1])
+    else { return index + 1 }
+    var end = start
+    var dots = 0
+    while end < text.count, Characters.isAlphanumeric(text[end]) || "-._".utf8.contains(text[end]) {
+      if text[end] == UInt8(ascii: ".") { dots += 1 }
+      end += 1
     }
-    return found
+    if text[end - 1] == UInt8(ascii: ".") { dots -= 1 }
+    if end - start >= 16, dots > 0 { found.append(start..<end) }
+    return end
   }
 
   /// The maximum length of the user information in a URL.
   private static let userLimit = 1024
 
-  /// Finds the user information of URLs: `https://name:password@host`.
-  static func userInformation(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var index = 3
-    while index < text.count {
-      guard text[index - 1] == UInt8(ascii: "/"), text[index - 2] == UInt8(ascii: "/"),
-        text[index - 3] == UInt8(ascii: ":")
-      else {
-        index += 1
-        continue
+  /// Finds the user information of URLs: `https://name:password@host`. `index` is that of the colon after the scheme.
+  static func userInformation(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    guard Characters.isSchemeEnd(text, index) else { return index + 1 }
+    let start = index + 3
+    var (end, at, hasPassword) = (start, Int?.none, false)
+    scan: while end < text.count, end - start < userLimit {
+      switch text[end] {
+      case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\""),
+        UInt8(ascii: "<"), UInt8(ascii: ">"):
+        break scan
+      case UInt8(ascii: "@"): at = end
+      case UInt8(ascii: ":"): if at == nil { hasPassword = true }
+      default: break
       }
-      var (end, at, hasPassword) = (index, Int?.none, false)
-      scan: while end < text.count, end - index < userLimit {
-        switch text[end] {
-        case 0...0x20, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "\""),
-          UInt8(ascii: "<"),
-          UInt8(ascii: ">"):
-          break scan
-        case UInt8(ascii: "@"): at = end
-        case UInt8(ascii: ":"): if at == nil { hasPassword = true }
-        default: break
-        }
-        end += 1
-      }
-      if let at, hasPassword, at > index, Placeholders.end(in: text, from: index) != at {
-        found.append(index..<at)
-      }
-      index = max(end, index + 1)
+      end += 1
     }
-    return found
+    if let at, hasPassword, at > start, Placeholders.end(in: text, from: start) != at {
+      found.append(start..<at)
+    }
+    // The last colon can be that of another scheme.
+    return max(end, start + 1) - 3
   }
 }

@@ -2,34 +2,27 @@
 enum PersonalDataScanner {
   // MARK: - Addresses
 
-  static func emailAddresses(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    for index in text.indices {
-      let byte = text[index]
-      let sign: Int
-      if byte == UInt8(ascii: "@") {
-        sign = 1
-      } else if byte == UInt8(ascii: "%"),
-        Hexadecimal.byte(afterPercent: text, index, text.count) == UInt8(ascii: "@")
-      {
-        sign = 3
-      } else {
-        continue
-      }
-      var start = index
-      // RFC 5321 limits local parts to 64 bytes, but some systems allow longer ones.
-      while start > 0, index - start < 256, isLocal(text[start - 1]) { start -= 1 }
-      let run = text[(index + sign)...].prefix(256).prefix {
-        Characters.isAlphanumeric($0) || $0 >= 0x80 || "-.".utf8.contains($0)
-      }
-      let domain = Array(run.reversed().drop { "-.".utf8.contains($0) }.reversed())
-      let labels = domain.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      guard start < index, labels.count >= 2, labels.allSatisfy({ !$0.isEmpty }),
-        let last = labels.last, last.count >= 2, !last.allSatisfy(Characters.isDigit), !isScale(labels[0])
-      else { continue }
+  /// Finds an address. `index` is that of the `@`, or of the percent sign of `%40`.
+  static func emailAddresses(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    let isEncoded = text[index] == UInt8(ascii: "%")
+    if isEncoded, Hexadecimal.byte(afterPercent: text, index, text.count) != UInt8(ascii: "@") {
+      return index + 1
+    }
+    let sign = isEncoded ? 3 : 1
+    var start = index
+    // RFC 5321 limits local parts to 64 bytes, but some systems allow longer ones.
+    while start > 0, index - start < 256, isLocal(text[start - 1]) { start -= 1 }
+    let run = text[(index + sign)...].prefix(256).prefix {
+      Characters.isAlphanumeric($0) || $0 >= 0x80 || "-.".utf8.contains($0)
+    }
+    let domain = Array(run.reversed().drop { "-.".utf8.contains($0) }.reversed())
+    let labels = domain.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    if start < index, labels.count >= 2, labels.allSatisfy({ !$0.isEmpty }),
+      let last = labels.last, last.count >= 2, !last.allSatisfy(Characters.isDigit), !isScale(labels[0])
+    {
       found.append(start..<index + sign + domain.count)
     }
-    return found
+    return index + 1
   }
 
   /// Whether the label is a scale factor, as in `icon@2x.png`.
@@ -43,25 +36,17 @@ enum PersonalDataScanner {
 
   // MARK: - Cards
 
-  static func cardNumbers(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var index = 0
-    while index < text.count {
-      guard Characters.isDigit(text[index]), index == 0 || !Characters.isDigit(text[index - 1]) else {
-        index += 1
-        continue
-      }
-      let group = endOfGroup(text, index)
-      if group.digits < 13 {
-        index = group.end
-      } else if let end = endOfCard(text, index) {
-        if !isInUUID(text, index..<end) { found.append(index..<end) }
-        index = end
-      } else {
-        index += 1
-      }
-    }
-    return found
+  /// The first digits of card numbers.
+  static let cardMarks = "23456"
+
+  /// Finds the number whose first digit is at `index`.
+  static func cardNumbers(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    guard index == 0 || !Characters.isDigit(text[index - 1]) else { return index + 1 }
+    let group = endOfGroup(text, index)
+    guard group.digits >= 13 else { return group.end }
+    guard let end = endOfCard(text, index) else { return index + 1 }
+    if !isInUUID(text, index..<end) { found.append(index..<end) }
+    return end
   }
 
   /// The end of the digits that begin at `start`, with single spaces or hyphens between them, and their number. At most
@@ -128,24 +113,16 @@ enum PersonalDataScanner {
 
   // MARK: - Phones
 
-  /// Finds numbers in the form of E.164, which has at most 15 digits.
-  static func phoneNumbers(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var index = 0
-    while index < text.count {
-      guard text[index] == UInt8(ascii: "+"), index == 0 || !Characters.isAlphanumeric(text[index - 1]) else {
-        index += 1
-        continue
-      }
-      var (end, digits, last) = (index + 1, 0, index)
-      while end < text.count, digits <= 15, Characters.isDigit(text[end]) || separates(text, end) {
-        if Characters.isDigit(text[end]) { (digits, last) = (digits + 1, end) }
-        end += 1
-      }
-      if 8...15 ~= digits { found.append(index..<last + 1) }
-      index = max(index + 1, last + 1)
+  /// Finds a number in the form of E.164, which has at most 15 digits. `index` is that of the plus sign.
+  static func phoneNumbers(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    guard index == 0 || !Characters.isAlphanumeric(text[index - 1]) else { return index + 1 }
+    var (end, digits, last) = (index + 1, 0, index)
+    while end < text.count, digits <= 15, Characters.isDigit(text[end]) || separates(text, end) {
+      if Characters.isDigit(text[end]) { (digits, last) = (digits + 1, end) }
+      end += 1
     }
-    return found
+    if 8...15 ~= digits { found.append(index..<last + 1) }
+    return last + 1
   }
 
   /// Whether the byte at `index` is a single separator of digits.
@@ -156,19 +133,12 @@ enum PersonalDataScanner {
 
   // MARK: - UUIDs
 
-  static func uuids(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var index = 0
-    while index + 36 <= text.count {
-      // The first hyphen decides whether it is worth a look.
-      if text[index + 8] == UInt8(ascii: "-"), isUUID(text, index) {
-        found.append(index..<index + 36)
-        index += 36
-      } else {
-        index += 1
-      }
-    }
-    return found
+  /// Finds the UUID whose first hyphen is at `index`.
+  static func uuids(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    let start = index - 8
+    guard start >= 0, start + 36 <= text.count, isUUID(text, start) else { return index + 1 }
+    found.append(start..<start + 36)
+    return index + 36
   }
 
   /// Whether digits that look like the number of a card belong to a UUID.

@@ -45,40 +45,38 @@ enum ProviderKeys {
       Form("sq0atp-", 22...64, isToken), Form("sq0csp-", 43...64, isToken),
     ]
 
-  /// The forms by the first bytes of their prefixes.
-  private static let byFirst: [[Form]] = {
-    var table = [[Form]](repeating: [], count: 256)
-    for form in forms { table[Int(form.prefix[0])].append(form) }
+  /// Rare characters, one of which is in each prefix: the last of them in a prefix is that at which the scanner looks.
+  static let marks = "-_.AIK"
+
+  /// The forms by the marks of their prefixes, and where the marks are.
+  private static let byMark: [[(form: Form, offset: Int)]] = {
+    var table = [[(form: Form, offset: Int)]](repeating: [], count: 256)
+    for form in forms {
+      guard let offset = form.prefix.lastIndex(where: marks.utf8.contains) else { continue }
+      table[Int(form.prefix[offset])].append((form, offset))
+    }
     return table
   }()
-  private static let firsts = ByteSet(forms.map { $0.prefix[0] })
-  private static let seconds = ByteSet(forms.map { $0.prefix[1] })
+  /// The bytes before the marks.
+  private static let befores = ByteSet(byMark.joined().map { $0.form.prefix[$0.offset - 1] })
 
-  static func scan(_ text: [UInt8]) -> [Range<Int>] {
-    let (firsts, seconds) = (firsts, seconds)
-    var found: [Range<Int>] = []
-    var index = 0
-    while index + 1 < text.count {
-      if firsts.contains(text[index]), seconds.contains(text[index + 1]),
-        index == 0 || !isWord(text[index - 1]),
-        let end = byFirst[Int(text[index])].lazy.compactMap({ end(of: $0, text, index) }).first
-      {
-        found.append(index..<end)
-        index = end
-      } else {
-        index += 1
+  /// Finds the key with the mark at `index`, unless it begins before `first`.
+  static func scan(_ text: [UInt8], _ index: Int, from first: Int, _ found: inout [Range<Int>]) -> Int {
+    guard index > first, befores.contains(text[index - 1]) else { return first }
+    for (form, offset) in byMark[Int(text[index])] {
+      let start = index - offset
+      if start >= first, start == 0 || !isWord(text[start - 1]), let end = end(of: form, text, start) {
+        found.append(start..<end)
+        return end
       }
     }
-    return found
+    return first
   }
 
   private static func end(of form: Form, _ text: [UInt8], _ index: Int) -> Int? {
-    var end = index
-    for byte in form.prefix {
-      guard end < text.count, text[end] == byte else { return nil }
-      end += 1
-    }
-    let start = end
+    let start = index + form.prefix.count
+    guard start < text.count, text[index..<start].elementsEqual(form.prefix) else { return nil }
+    var end = start
     while end < text.count, end - start <= form.length.upperBound, form.characters(text[end]) { end += 1 }
     return form.length.contains(end - start) ? end : nil
   }
@@ -94,27 +92,24 @@ enum PrivateKeyBlocks {
   private static let dashes = Array("-----".utf8)
 
   /// Finds the contents between the lines that begin and end a block. In text with escaped line ends, such as `\n`, too.
-  static func scan(_ text: [UInt8]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    var index = 0
-    while let dash = nextDashes(text, from: index) {
-      index = dash + dashes.count
-      guard has(begin, text, dash), let close = nextDashes(text, from: dash + begin.count), close - dash < 80,
-        hasSuffix(label, text, close)
-      else { continue }
-      let start = close + dashes.count
-      // Without an end, everything that can belong to the key is removed.
-      let stop = nextDashes(text, from: start).flatMap { has(end, text, $0) ? $0 : nil }
-      var last = start
-      while last < min(stop ?? text.count, start + limit), text[last] != 0,
-        stop != nil || isContent(text[last])
-      {
-        last += 1
-      }
-      if last > start { found.append(start..<last) }
-      index = max(index, last)
+  /// `index` is that of the first dash.
+  static func scan(_ text: [UInt8], _ index: Int, _ found: inout [Range<Int>]) -> Int {
+    guard index + 1 < text.count, text[index + 1] == UInt8(ascii: "-"), has(dashes, text, index) else {
+      return index + 1
     }
-    return found
+    let next = index + dashes.count
+    guard has(begin, text, index), let close = nextDashes(text, from: index + begin.count), close - index < 80,
+      hasSuffix(label, text, close)
+    else { return next }
+    let start = close + dashes.count
+    // Without an end, everything that can belong to the key is removed.
+    let stop = nextDashes(text, from: start).flatMap { has(end, text, $0) ? $0 : nil }
+    var last = start
+    while last < min(stop ?? text.count, start + limit), text[last] != 0, stop != nil || isContent(text[last]) {
+      last += 1
+    }
+    if last > start { found.append(start..<last) }
+    return max(next, last)
   }
 
   private static func nextDashes(_ text: [UInt8], from start: Int) -> Int? {

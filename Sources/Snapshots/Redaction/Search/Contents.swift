@@ -1,3 +1,5 @@
+import JSONText
+
 /// What bytes are, by how they begin.
 enum Contents {
   case text
@@ -38,14 +40,19 @@ enum Contents {
   /// Whether the bytes are text in UTF-8 or UTF-16, or in an older encoding without control characters.
   private static func isText(_ bytes: [UInt8]) -> Bool {
     if TextEncoding.isUTF16(bytes) { return true }
-    let zeros = bytes.reversed().prefix { $0 == 0 }.count
-    return zeros < bytes.count && !bytes.dropLast(zeros).contains(where: isControl)
-      && (String(validating: bytes, as: UTF8.self) != nil || !isMedia(bytes))
+    guard let last = bytes.lastIndex(where: { $0 != 0 }) else { return false }
+    var index = JSONRun.nextControl(bytes, from: 0)
+    while index <= last {
+      if isBinary(bytes[index]) { return false }
+      index = JSONRun.nextControl(bytes, from: index + 1)
+    }
+    return String(validating: bytes, as: UTF8.self) != nil || !isMedia(bytes)
   }
 
-  /// Whether the byte occurs only in binary data. White space, and the separators and escapes of logs are text.
-  private static func isControl(_ byte: UInt8) -> Bool {
-    byte < 0x20 && !(0x08...0x0D ~= byte) && byte != 0x1B && byte != 0x1E
+  /// Whether the control character occurs only in binary data. White space, and the separators and escapes of logs are
+  /// text.
+  private static func isBinary(_ byte: UInt8) -> Bool {
+    !(0x08...0x0D ~= byte) && byte != 0x1B && byte != 0x1E
   }
 
   /// The first bytes of media, and where they are.

@@ -224,6 +224,17 @@ struct ByteSet: Sendable {
   init(_ bytes: some Sequence<UInt8>) { for byte in bytes { members[Int(byte)] = true } }
 
   func contains(_ byte: UInt8) -> Bool { members[Int(byte)] }
+
+  /// The end of the run of members that begins at the start of `range`.
+  func end(_ text: [UInt8], _ range: Range<Int>) -> Int {
+    unsafe text.withUnsafeBufferPointer { text in
+      // Bounds are checked once, not for each byte.
+      let text = unsafe UnsafeBufferPointer(rebasing: text[range])
+      var count = 0
+      while unsafe count < text.count && members[Int(text[count])] { count += 1 }
+      return range.lowerBound + count
+    }
+  }
 }
 
 /// Classes of ASCII characters.
@@ -235,4 +246,8 @@ enum Characters {
   static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
   static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
   static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
+  /// Whether the colon at `index` is that after the scheme of a URL.
+  static func isSchemeEnd(_ text: [UInt8], _ index: Int) -> Bool {
+    index + 2 < text.count && text[index + 1] == UInt8(ascii: "/") && text[index + 2] == UInt8(ascii: "/")
+  }
 }

@@ -11,11 +11,8 @@ struct Findings {
     var placeholder: StaticString?
   }
 
-  /// What follows the text of each value: a byte that ends everything that a scanner looks for, and a line end for regular
-  /// expressions.
-  private static let separator: [UInt8] = [0, 0x0A]
-
-  /// The decoded texts of all values, so that a rule searches all of them at once.
+  /// The decoded texts of all values, so that a rule searches all of them at once. Each is followed by 0, which ends
+  /// everything that a scanner looks for, and by a line end for regular expressions.
   private(set) var texts: [UInt8] = []
   private(set) var values: [Value] = []
   var edits: [Edit] = []
@@ -41,7 +38,8 @@ struct Findings {
   ) {
     values.append(
       Value(range: range, text: start..<texts.count, escaping: escaping, placeholder: placeholder))
-    texts += Self.separator
+    texts.append(0)
+    texts.append(0x0A)
   }
 
   /// Removes the value at `range`.

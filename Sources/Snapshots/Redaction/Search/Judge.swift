@@ -20,32 +20,37 @@ final class Judge {
   let placeholders: Placeholders
   private let names: [(isWholeLine: Bool, isWanted: @Sendable (String) -> Bool)]
   let paths: [JSONPathPattern]
-  private let texts: [TextRule]
-  /// Whether a rule may look for a part of any number. Otherwise only long ones matter.
-  let readsShortNumbers: Bool
+  private let scanners: TextScanner.Group
+  private let expressions: [TextExpression]
+  /// Whether nothing is ever found.
+  let isIdle: Bool
+  /// Whether text that is not a document can contain secrets.
+  let readsText: Bool
   private var verdicts: [[UInt8]: Verdict] = [:]
   /// Whether a regular expression took too long, so that matches can be missing.
   private(set) var hasGivenUp = false
 
   init(_ steps: [RedactionRule.Step], _ placeholders: Placeholders) {
     self.placeholders = placeholders
-    var (names, paths, texts) = ([(Bool, @Sendable (String) -> Bool)](), [JSONPathPattern](), [TextRule]())
+    var (names, paths) = ([(Bool, @Sendable (String) -> Bool)](), [JSONPathPattern]())
+    var (scanners, expressions) = (TextScanner.Group(), [TextExpression]())
     for step in steps {
       switch step {
       case .names(let isWholeLine, let isWanted): names.append((isWholeLine, isWanted))
       case .path(let path): paths.append(path)
-      case .text(let rule): texts.append(rule)
+      case .scan(let scanner): scanners.insert(scanner)
+      case .expression(let expression): expressions.append(expression)
       case .data: break
       }
     }
-    (self.names, self.paths, self.texts) = (names, paths, texts)
-    readsShortNumbers = texts.contains { $0.isExpression }
+    if !names.isEmpty { scanners.insert(.assignments) }
+    (self.names, self.paths, self.scanners, self.expressions) = (names, paths, scanners, expressions)
+    readsText = !scanners.isEmpty || !expressions.isEmpty
+    isIdle = !readsText && paths.isEmpty
   }
 
-  /// Whether nothing is ever found.
-  var isIdle: Bool { names.isEmpty && paths.isEmpty && texts.isEmpty }
-  /// Whether text that is not a document can contain secrets.
-  var readsText: Bool { !names.isEmpty || !texts.isEmpty }
+  /// Whether a rule may look for a part of any number. Otherwise only long ones matter.
+  var readsShortNumbers: Bool { !expressions.isEmpty }
 
   func verdict(_ name: some Collection<UInt8>) -> Verdict {
     let name = Array(name)
@@ -66,23 +71,36 @@ final class Judge {
 
   /// Finds secrets in `text`, as ordered ranges that do not overlap.
   func matches(in text: [UInt8]) -> [Range<Int>] {
-    var found = names.isEmpty ? [] : AssignmentScanner(verdict: verdict).scan(text)
-    for rule in texts { found += matches(of: rule, in: text) }
-    return TextRule.merged(found)
-  }
-
-  private func matches(of rule: TextRule, in text: [UInt8]) -> [Range<Int>] {
-    // What is left is not used then.
-    guard !hasGivenUp, let matches = rule.matches(in: text) else {
-      hasGivenUp = true
-      return []
-    }
-    return matches
+    (scanners.scan(text) { self.verdict($0) } + matchesOfExpressions(in: text)).merged()
   }
 
   /// Finds the matches of regular expressions in a whole text, as ordered ranges that do not overlap.
-  func expressionMatches(in text: [UInt8]) -> [Range<Int>] {
-    guard readsShortNumbers else { return [] }
-    return TextRule.merged(texts.filter(\.isExpression).flatMap { matches(of: $0, in: text) })
+  func expressionMatches(in text: [UInt8]) -> [Range<Int>] { matchesOfExpressions(in: text).merged() }
+
+  private func matchesOfExpressions(in text: [UInt8]) -> [Range<Int>] {
+    expressions.flatMap { expression -> [Range<Int>] in
+      // What is left is not used then.
+      guard !hasGivenUp, let matches = expression.matches(in: text) else {
+        hasGivenUp = true
+        return []
+      }
+      return matches
+    }
+  }
+}
+
+extension [Range<Int>] {
+  /// The ranges in order; those that overlap become one.
+  fileprivate func merged() -> [Range<Int>] {
+    guard !isEmpty else { return [] }
+    var merged: [Range<Int>] = []
+    for range in sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      if let last = merged.last, range.lowerBound < last.upperBound {
+        merged[merged.count - 1] = last.lowerBound..<Swift.max(last.upperBound, range.upperBound)
+      } else {
+        merged.append(range)
+      }
+    }
+    return merged
   }
 }

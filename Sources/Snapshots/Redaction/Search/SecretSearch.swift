@@ -54,20 +54,25 @@ struct SecretSearch {
   /// Returns the edits of a document's findings.
   func edits(_ findings: Findings, in document: [UInt8], _ depth: Int) throws(RedactionLimit) -> [Edit] {
     var edits = findings.edits
-    let matches = judge.matches(in: findings.texts)
+    let texts = findings.texts
+    let matches = judge.matches(in: texts)
     var next = 0
     for value in findings.values {
       while next < matches.count, matches[next].upperBound <= value.text.lowerBound { next += 1 }
+      let isNested = value.placeholder == nil && Nesting.isLikely(texts, value.text)
+      guard isNested || next < matches.count && matches[next].lowerBound < value.text.upperBound else {
+        continue
+      }
       var found: [Edit] = []
-      if value.placeholder == nil, Nesting.isLikely(findings.texts, value.text) {
-        found = try self.edits(in: Array(findings.texts[value.text]), depth + 1)
+      if isNested {
+        found = try self.edits(in: Array(texts[value.text]), depth + 1)
       } else {
         for match in matches[next...] {
           guard match.lowerBound < value.text.upperBound else { break }
           let part = match.clamped(to: value.text)
           let start = part.lowerBound - value.text.lowerBound
           if !part.isEmpty {
-            let placeholder = judge.placeholders.text(findings.texts[part])
+            let placeholder = judge.placeholders.text(texts[part])
             found.append(Edit(range: start..<start + part.count, bytes: placeholder))
           }
         }
@@ -89,23 +94,23 @@ enum Nesting {
 
   static func isLikely(_ text: [UInt8], _ range: Range<Int>) -> Bool {
     // A part of a form needs no other mark.
-    if text[range].starts(with: "--".utf8) { return true }
+    if range.count >= 2, text[range.lowerBound] == UInt8(ascii: "-"),
+      text[range.lowerBound + 1] == UInt8(ascii: "-")
+    {
+      return true
+    }
     let (marks, digits) = (marks, Base64.digits)
     var run = range.lowerBound
-    var index = range.lowerBound
-    while index < range.upperBound {
-      let byte = text[index]
-      if marks.contains(byte) || byte == UInt8(ascii: "&") && Escaping.isEntity(text, index, range.upperBound)
-      {
+    while true {
+      let end = digits.end(text, run..<range.upperBound)
+      if end - run >= Base64.shortest, mayBeBase64(text, run..<end) { return true }
+      guard end < range.upperBound else { return false }
+      let byte = text[end]
+      if marks.contains(byte) || byte == UInt8(ascii: "&") && Escaping.isEntity(text, end, range.upperBound) {
         return true
       }
-      if !digits.contains(byte) {
-        if index - run >= Base64.shortest, mayBeBase64(text, run..<index) { return true }
-        run = index + 1
-      }
-      index += 1
+      run = end + 1
     }
-    return index - run >= Base64.shortest && mayBeBase64(text, run..<index)
   }
 
   /// Whether the run, or a part of it between slashes, begins like the base64 encoding of text.

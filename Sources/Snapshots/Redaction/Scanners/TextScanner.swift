@@ -1,0 +1,64 @@
+/// A search for secrets by their form. Each looks only at places where certain bytes are, so that all of them need one
+/// pass over a text.
+enum TextScanner: Int, Sendable, CaseIterable {
+  case assignments, schemes, webTokens, userInformation, providerKeys, privateKeys
+  case emailAddresses, cardNumbers, phoneNumbers, uuids
+
+  /// The bytes at which it looks.
+  private var marks: String.UTF8View {
+    switch self {
+    case .assignments: "=:".utf8
+    case .schemes: "bB".utf8
+    case .webTokens: "J".utf8
+    case .userInformation: ":".utf8
+    case .providerKeys: ProviderKeys.marks.utf8
+    case .privateKeys, .uuids: "-".utf8
+    case .emailAddresses: "@%".utf8
+    case .cardNumbers: PersonalDataScanner.cardMarks.utf8
+    case .phoneNumbers: "+".utf8
+    }
+  }
+
+  /// Several searches.
+  struct Group: Sendable {
+    /// For each byte the scanners that look at it, one bit each.
+    private var scanners = [UInt16](repeating: 0, count: 256)
+    private(set) var isEmpty = true
+
+    mutating func insert(_ scanner: TextScanner) {
+      isEmpty = false
+      for byte in scanner.marks { scanners[Int(byte)] |= 1 << UInt16(scanner.rawValue) }
+    }
+
+    /// Returns what is found in `text`, in no particular order.
+    func scan(_ text: [UInt8], _ verdict: (ArraySlice<UInt8>) -> Judge.Verdict) -> [Range<Int>] {
+      let scanners = scanners
+      var found: [Range<Int>] = []
+      var assignments = AssignmentScanner()
+      // The place from which each scanner goes on.
+      var next = [Int](repeating: 0, count: TextScanner.allCases.count)
+      for index in text.indices {
+        var waiting = scanners[Int(text[index])]
+        while waiting != 0 {
+          let number = waiting.trailingZeroBitCount
+          waiting &= waiting - 1
+          guard index >= next[number], let scanner = TextScanner(rawValue: number) else { continue }
+          next[number] =
+            switch scanner {
+            case .assignments: assignments.scan(text, index, verdict, &found)
+            case .schemes: CredentialScanner.schemes(text, index, &found)
+            case .webTokens: CredentialScanner.webTokens(text, index, &found)
+            case .userInformation: CredentialScanner.userInformation(text, index, &found)
+            case .providerKeys: ProviderKeys.scan(text, index, from: next[number], &found)
+            case .privateKeys: PrivateKeyBlocks.scan(text, index, &found)
+            case .emailAddresses: PersonalDataScanner.emailAddresses(text, index, &found)
+            case .cardNumbers: PersonalDataScanner.cardNumbers(text, index, &found)
+            case .phoneNumbers: PersonalDataScanner.phoneNumbers(text, index, &found)
+            case .uuids: PersonalDataScanner.uuids(text, index, &found)
+            }
+        }
+      }
+      return found
+    }
+  }
+}
