@@ -351,11 +351,10 @@ struct SamplePages: Sendable {
     func place(_ tokens: String...) throws -> JSONPlace { try json.place(at: tokens) ?? json.root }
     guard let table = try JSONTable(json, place("items")),
       let string = try JSONStringPage(json, place("title")),
-      let search = JSONSearch("headline"),
       let image = ImageHeader(Array("GIF89a".utf8) + [146, 4, 228, 9])
     else { return [] }
     let formatted = try JSONFormatted(json, from: 3)
-    let hits = try search.hits(in: json, count: 50)
+    let hits = try JSONSearch(ContentQuery("headline")).hits(in: json, count: 50)
     let rows = (0..<(20 * factor)).map { row in (0..<16).map { UInt8(truncatingIfNeeded: row * 16 + $0) } }
     let cut = "The file is too long for a page: this is its beginning."
     var hit = try preview(.outline(JSONOutline(json, json.root)), .tree)

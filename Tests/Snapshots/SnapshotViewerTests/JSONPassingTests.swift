@@ -22,7 +22,7 @@ struct JSONPassingTests {
       "end", "second", "k3", "K3/", "é", "É", "日", "日日日", "\"", "\\", "\n", "1", "77", "true", "ul", "~\"é",
       "no such",
     ] {
-      let search = try #require(JSONSearch(query))
+      let search = try JSONSearch(ContentQuery(query))
       let result = try search.hits(in: view, count: 10_000)
       let expected = sample.texts.filter { $0.lowercased().contains(query.lowercased()) }
       #expect(result.count == expected.count, "\(query) in \(text)")
@@ -42,7 +42,7 @@ struct JSONPassingTests {
     (#"["tab\there"]"#, "b\th"), ("[\"ÄRGER\"]", "ärger"), ("{\"東京タワー\": 1}", "京タ"), ("[\"KILO\"]", "kilo"),
   ])
   func `a search finds texts that are written in another way`(text: String, query: String) throws {
-    let search = try #require(JSONSearch(query))
+    let search = try JSONSearch(ContentQuery(query))
     let long = "[" + String(repeating: "[\"------------------------\"],", count: 40) + text + "]"
     for document in [text, long] {
       let result = try search.hits(in: JSONView.of(document), count: 10)
@@ -56,7 +56,7 @@ struct JSONPassingTests {
     (#""\u0078""#, "x"), (#""-\n-""#, "\n"), (#""日本""#, "日本"),
   ])
   func `a match at the border of two pieces is found`(value: String, query: String) throws {
-    let search = try #require(JSONSearch(query))
+    let search = try JSONSearch(ContentQuery(query))
     let row = "\"\(String(repeating: "-", count: 97))\","
     for overlap in 0...value.utf8.count {
       let start = (128 << 10) - overlap

@@ -13,11 +13,11 @@ struct TextViewTests {
       let text = String(repeating: first, count: lines) + rest + line + "\nthe end"
       let view = try #require(try TextView(.of(text)))
       #expect(view.lineCount == lines + 2)
-      let found = try view.matches(of: "NEEDLE", from: 0, count: 10)
+      let found = try view.matches(of: TextPattern("NEEDLE"), from: 0, count: 10)
       #expect(found.count == 1)
       #expect(found.matches.map(\.line) == [lines])
       #expect(found.matches.map(\.excerpt.match) == ["needle"])
-      let shown = try view.lines(from: lines, marking: "needle")
+      let shown = try view.lines(from: lines, marking: TextPattern("needle"))
       #expect(shown.map(\.number) == [lines, lines + 1])
       #expect(shown.map(\.text) == [rest + line, "the end"])
       #expect(shown.map { $0.marked?.match } == ["needle", nil])
@@ -57,7 +57,7 @@ struct TextViewTests {
     limits.matches = 2
     for (text, isCut) in [("x\n\nx\n", false), ("x\nx\nx\n", true)] {
       let view = try #require(try TextView(.of(text), limits: limits))
-      let found = try view.matches(of: "X", from: 1, count: 10)
+      let found = try view.matches(of: TextPattern("X"), from: 1, count: 10)
       #expect(found.matches.count == (isCut ? 2 : 1))
       #expect(found.count == 2)
       #expect(found.isCut == isCut)

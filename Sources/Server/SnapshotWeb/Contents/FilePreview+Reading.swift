@@ -105,7 +105,7 @@ extension FilePreview {
     guard let place = try json.place(at: tokens) else {
       throw HTTPProblem.badRequest("The file has no value at this path.")
     }
-    if let found = try Self.place(at: selection.find, in: json) {
+    if selection.hit == nil, let found = try Self.place(at: selection.find, in: json) {
       self.init(.outline(try JSONOutline(json, found)), view: .tree)
       return
     }
@@ -145,8 +145,9 @@ extension FilePreview {
 
   /// Reads the list of matches, or one match in its place.
   private init(searching json: JSONView, _ selection: FileSelection, _ limits: Limits) throws {
-    guard let search = JSONSearch(selection.find) else {
-      throw HTTPProblem.badRequest("The text to find is too long, or there is none.")
+    let search: JSONSearch
+    do { search = JSONSearch(try ContentQuery(selection.find)) } catch {
+      throw HTTPProblem.badRequest(error.description)
     }
     guard let number = selection.hit else {
       self.init(.hits(try search.hits(in: json, from: selection.from, count: limits.hits)), view: .tree)
@@ -177,14 +178,20 @@ extension FilePreview {
       self.init(.text(try text.lines(from: selection.from), count: text.lineCount), view: .text)
       return
     }
+    guard let pattern = TextPattern.of(selection.find) else {
+      self.init(
+        .matches([], count: 0, isCut: false), view: .text,
+        remark: "Lines of text have no types, keys and paths, so that this query finds nothing in them.")
+      return
+    }
     guard let number = selection.hit else {
-      let found = try text.matches(of: selection.find, from: selection.from, count: limits.hits)
+      let found = try text.matches(of: pattern, from: selection.from, count: limits.hits)
       self.init(.matches(found.matches, count: found.count, isCut: found.isCut), view: .text)
       return
     }
-    let found = try text.matches(of: selection.find, from: number - 1, count: 1)
+    let found = try text.matches(of: pattern, from: number - 1, count: 1)
     guard let match = found.matches.first else { throw HTTPProblem.noSuchHit(count: found.count) }
-    let lines = try text.lines(from: max(0, match.line - limits.before), marking: selection.find)
+    let lines = try text.lines(from: max(0, match.line - limits.before), marking: pattern)
     self.init(.text(lines, count: text.lineCount), view: .text)
     hit = Hit(
       number: number, count: found.count, isCut: found.isCut, place: .line(match.line), excerpt: match.excerpt

@@ -88,12 +88,12 @@ package enum PropertyList {
 
   /// Converts a property list in memory; `nil` if it is XML, but not a property list.
   package static func json(
-    of bytes: [UInt8], _ form: Form, limits: Limits = Limits()
+    of bytes: [UInt8], _ form: Form, ignoresEncoding: Bool = false, limits: Limits = Limits()
   ) throws(PropertyListFailure) -> [UInt8]? {
     var json: [UInt8] = []
     do {
       _ = try convert(
-        form, size: bytes.count, limits: limits,
+        form, size: bytes.count, ignoresEncoding: ignoresEncoding, limits: limits,
         read: { count, offset in Array(bytes[offset..<min(offset + count, bytes.count)]) },
         write: { piece, _ in json += piece })
       return json

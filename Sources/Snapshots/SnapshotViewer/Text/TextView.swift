@@ -67,16 +67,15 @@ package struct TextView: Sendable {
   }
 
   /// The lines from number `from` on, as many as a page shows.
-  /// - Parameter found: a text that is marked where a line contains it. Case is ignored.
-  package func lines(from: Int, marking found: String = "") throws(ViewerError) -> [Line] {
-    let pattern = found.isEmpty ? nil : SearchPattern(found)
+  /// - Parameter pattern: what is marked where a line contains it.
+  package func lines(from: Int, marking pattern: TextPattern? = nil) throws(ViewerError) -> [Line] {
     var lines: [Line] = []
     var length = 0
     try forEachLine(from: from) { number, text, isCut in
       length += text.count
       var line = Line(number: number, text: String(wholeCharactersOf: text), isCut: isCut)
-      if let (text, range) = pattern?.match(in: text) {
-        line.marked = Excerpt(text, around: range, limit: limits.line * 4)
+      if let found = pattern?.match(in: text) {
+        line.marked = Excerpt(found, lead: limits.line, limit: limits.line)
       }
       lines.append(line)
       return lines.count < limits.lines && length < limits.page
@@ -84,18 +83,16 @@ package struct TextView: Sendable {
     return lines
   }
 
-  /// The lines that contain `text`, from match number `from` on, at most `count`; and the number of all matches. Case
-  /// is ignored. `text` is not empty.
+  /// The lines that contain `pattern`, from match number `from` on, at most `count`; and the number of all matches.
   package func matches(
-    of text: String, from: Int, count: Int
+    of pattern: TextPattern, from: Int, count: Int
   ) throws(ViewerError) -> (matches: [Match], count: Int, isCut: Bool) {
-    let pattern = SearchPattern(text)
     var matches: [Match] = []
     var found = 0
     try forEachLine(from: 0) { number, text, _ in
-      guard let (text, range) = pattern.match(in: text) else { return true }
+      guard let match = pattern.match(in: text) else { return true }
       if found >= from, matches.count < count {
-        matches.append(Match(line: number, excerpt: Excerpt(text, around: range)))
+        matches.append(Match(line: number, excerpt: Excerpt(match)))
       }
       found += 1
       return found <= limits.matches
