@@ -114,8 +114,9 @@ articles: setup ## Renders the articles that the server shows, after a change of
 	@.ci/install-tools
 	@.build-tools/bin/python .ci/render-articles
 
-serve: release ## Runs the server on http://127.0.0.1:8080 with the folder Storage
-	@exec .build-release/release/snapshot serve
+serve: setup ## Runs the server on http://127.0.0.1:8080 with the folder Storage
+	@swift build --product snapshot
+	@exec "$$(swift build --show-bin-path)/snapshot" serve
 
 release: setup ## Builds the optimised command with static Swift libraries
 	@swift build -c release --product snapshot --static-swift-stdlib -Xlinker -s $(LINK) --scratch-path .build-release

@@ -27,6 +27,11 @@ struct ServerAddress: Sendable, Hashable {
     guard let authority = Authority(host + port) else {
       throw SnapshotClientError(.invalidServer, "its address has no valid host and port")
     }
+    let path = parts.percentEncodedPath.split(separator: "/")
+    guard path.last != "v1" else {
+      throw SnapshotClientError(
+        .invalidServer, "its address ends in /v1, which is a part of every request", mend: "leave out /v1")
+    }
     self.scheme = scheme
     self.authority = authority
     prefix = String(parts.percentEncodedPath.reversed().drop { $0 == "/" }.reversed())

@@ -3,9 +3,9 @@ public import SnapshotFormat
 
 /// A snapshot, identified by a text that a person pastes or clicks.
 ///
-/// The text can be a UUID, the address of a snapshot on a server (of its bundle, record or page), or a link that an app
-/// opens: `snapshots://activate/UUID`, optionally with the server's address in the query parameter `server`. White
-/// space, invisible characters, letter case, surrounding quotes and brackets, and typographic dashes are ignored.
+/// The text can be a UUID, also with the ending `.zip` of a downloaded bundle, the address of a snapshot on a server (of
+/// its bundle, record or page, or of a page below it), or a link that an app opens: `snapshots://activate/UUID`,
+/// optionally with the server's address in the query parameter `server`. White space, invisible characters, letter case, surrounding quotes and brackets, and typographic dashes are ignored.
 public struct SnapshotReference: Sendable, Hashable {
   /// The maximum length of a text in UTF-8 bytes.
   public static let maximumLength = 2048
@@ -72,7 +72,7 @@ public struct SnapshotReference: Sendable, Hashable {
     let visible = String(String.UnicodeScalarView(text.unicodeScalars.filter(Self.isVisible)))
     let bare = visible.trimming { "<>\"'`‘’‚“”„«»()[]{}.,;".contains($0) }
     guard !bare.isEmpty else { throw .empty }
-    if let id = Self.id(bare) {
+    if let id = Self.id(file: bare) {
       self.init(id)
     } else if let parts = URLComponents(string: bare), let scheme = parts.scheme?.lowercased() {
       switch scheme {
@@ -85,11 +85,12 @@ public struct SnapshotReference: Sendable, Hashable {
     }
   }
 
-  /// Parses `https://host/prefix/v1/snapshots/UUID.zip` and the similar addresses of records and pages.
+  /// Parses `https://host/prefix/v1/snapshots/UUID.zip` and the similar addresses of records and pages. What follows the
+  /// UUID can be the path of a file in the bundle, which can look like an address itself.
   private init(address: URLComponents, _ text: String) throws(Refusal) {
     var path = address.percentEncodedPath.split(separator: "/").map(String.init)
     guard address.host?.isEmpty == false, address.user == nil, address.password == nil,
-      let place = path.indices.dropFirst().last(where: {
+      let place = path.indices.dropFirst().first(where: {
         path[$0 - 1] == "snapshots" && Self.id(file: path[$0]) != nil
       }),
       let id = Self.id(file: path[place])

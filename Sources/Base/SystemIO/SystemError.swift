@@ -55,6 +55,34 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The file system does not support the call for this file.
   public var isUnsupported: Bool { [EBADF, EINVAL, ENOTSUP, EOPNOTSUPP].contains(code) }
 
+  /// What could not be done to the path, without a full stop: `Can't read /folder: permission denied`. It can contain
+  /// paths, like ``description``.
+  public var explanation: String { explanation(of: path) }
+
+  /// What could not be done to `name`, which replaces ``path``.
+  public func explanation(of name: String?) -> String {
+    let verb =
+      switch operation {
+      case "open": "open"
+      case "fdopendir", "fstat", "fstatat", "lstat", "opendir", "pread", "read", "readdir", "stat": "read"
+      case "ftruncate", "fsync", "pwrite", "sync_file_range", "syncfs", "write": "write"
+      case "mkdir": "create"
+      case "remove": "remove"
+      case "rename", "renameat2", "renamex_np": "rename"
+      default: String?.none
+      }
+    guard let verb, let name else { return "The disk failed: \(self)" }
+    return "Can't \(verb) \(name): \(reason)"
+  }
+
+  private var reason: String {
+    guard !isLink else { return "a symbolic link is not followed here" }
+    let words = String(cString: strerror(code))
+    // Some begin with a proper name: `RPC struct is bad`.
+    let isWord = words.dropFirst().first?.isLowercase == true
+    return isWord ? words.prefix(1).lowercased() + words.dropFirst() : words
+  }
+
   /// The call, the path and the system's error message. Meant for logs; do not send it to clients.
   public var description: String {
     let reason = isLink ? "a symbolic link is not followed here" : String(cString: strerror(code))

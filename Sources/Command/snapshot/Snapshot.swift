@@ -16,7 +16,7 @@ struct Snapshot: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
+      ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self, OpenCommand.self,
       InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
       PackCommand.self, RedactCommand.self, ProblemsCommand.self, SecretsCommand.self, PreloadCommand.self,
       EmbedCommand.self,

@@ -156,6 +156,10 @@
         return .failure(.invalidRequest(text))
       case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_ISSUER_ERROR:
         return .failure(.untrusted(text))
+      // OpenSSL's words for the answer of a server that does not begin TLS.
+      case CURLE_SSL_CONNECT_ERROR
+      where text.contains("wrong version number") || text.contains("packet length too long"):
+        return .failure(.connectionFailed("\(request.authority.text) does not speak HTTPS; try http://"))
       case CURLE_OPERATION_TIMEDOUT where !hasBegun:
         return .failure(
           .connectionFailed("no connection to \(request.authority.text) in \(timeouts.connect) s"))

@@ -73,7 +73,7 @@ package struct ServerStorage: Sendable {
   }
 
   /// Completes the waiting commits, and closes the stores. Afterwards only the catalogue may be used.
-  /// - Returns: the seal of the stores, if they have one and were left in good order.
+  /// - Returns: the seal of the stores, if they have one and were left cleanly.
   func closeStores() async -> Int64? {
     let seal = await endStore()
     endVerifications()
@@ -101,7 +101,7 @@ package struct ServerStorage: Sendable {
 extension ServerStorage {
   /// Opens the folder of the settings, and locks it against other processes.
   /// - Parameters:
-  ///   - repairs: whether to read the whole store, even if it was closed in good order.
+  ///   - repairs: whether to read the whole store, even if it was closed cleanly.
   ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, repairs: Bool = false,

@@ -65,7 +65,7 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
       name. Add them to the app, or attach a copy made by `snapshot redact`.
       """
     case .system(let error):
-      "The disk failed. \(error)"
+      "\(error.explanation)."
     }
   }
 

@@ -3,7 +3,7 @@ import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// The file `clean`, which a store writes when it is closed in good order and removes before its next change. With it,
+/// The file `clean`, which a store writes when it is closed cleanly and removes before its next change. With it,
 /// the next start does not read `bundles/`.
 ///
 /// The file is ignored if a folder in `bundles/` was changed after it was written, for example because a backup was

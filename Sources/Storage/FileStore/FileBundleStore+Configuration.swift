@@ -21,7 +21,7 @@ extension FileBundleStore {
     /// Whether uploads that end at the same time share one flush of the whole volume instead of a flush of each file,
     /// if the file system supports that reliably. Switch it off if other programs write a lot to the same volume.
     package var sharesFlushes: Bool
-    /// Whether to repair the storage even if the last store closed it in good order. Use it after files in `bundles/`
+    /// Whether to repair the storage even if the last store closed it cleanly. Use it after files in `bundles/`
     /// were changed by other programs.
     package var repairs = false
     /// The limits of uploads.

@@ -17,7 +17,7 @@ import SystemIO
 ///     uploads/….part               the bytes of a resumable upload
 ///     set-aside/…                  bundles that were found without a record
 ///     lock                         locked, like the folder itself, by the one server that uses the folder
-///     clean                        exists if the last server closed the folder in good order, until the next change
+///     clean                        exists if the last server closed the folder cleanly, until the next change
 ///
 /// A bundle is staged in `uploads/` and hashed while it arrives. Then it is checked, its record is written beside it,
 /// and both are flushed and renamed without overwriting: the record to `.new`, the bundle to `.zip`, and the record to
@@ -165,7 +165,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// Completes the waiting commits, stops verifying checksums, and unlocks the folder for another server.
   ///
   /// Uploads that are still arriving can't be committed afterwards. Do not use the store after this call.
-  /// - Returns: the seal of the storage, if it was left in good order.
+  /// - Returns: the seal of the storage, if it was left cleanly.
   @discardableResult
   package func close() async -> Int64? {
     await recovery.close(ending: recovering.withLock { $0.take() })
@@ -174,7 +174,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     let seal = await remover.perform { [self] in
       defer { folder.layout.closeFiles() }
       do { return try makeCleanStop() } catch {
-        folder.logger.error("The storage can't be left in good order", metadata: ["error": "\(error)"])
+        folder.logger.error("The storage can't be left cleanly", metadata: ["error": "\(error)"])
         return nil
       }
     }

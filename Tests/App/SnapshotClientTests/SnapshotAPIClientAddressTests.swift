@@ -39,6 +39,15 @@ import Testing
     #expect(throws: SnapshotClientError.self) { try SnapshotAPIClient(server: url) }
   }
 
+  @Test(arguments: ["https://example.org/v1", "https://example.org/a/v1/", "http://127.0.0.1:80/v1"])
+  func `an address with the path of the API is rejected, and the sentence says what to leave out`(
+    text: String
+  ) throws {
+    let url = try #require(URL(string: text))
+    let error = #expect(throws: SnapshotClientError.self) { try SnapshotAPIClient(server: url) }
+    #expect(error?.description.hasSuffix("; leave out /v1.") == true)
+  }
+
   @Test(arguments: [
     ("https://example.org", true), ("http://127.0.0.1:80", true), ("http://127.9.8.7", true),
     ("http://localhost", true), ("http://LOCALHOST", true), ("http://localhost.", true),

@@ -16,7 +16,7 @@ import Testing
     "3f2b6c1e\u{2011}8d4a\u{2013}4b5f\u{2010}9c0d\u{2212}1e2f3a4b5c6d", "3F2B6C1E8D4A4B5F9C0D1E2F3A4B5C6D",
     "urn:uuid:\(text)", "URN:UUID:\(text.uppercased())", "snapshots://activate/\(text)",
     "Snapshots://Activate/\(text.uppercased())/", "  <snapshots://activate/\(text)>",
-    "snapshots://activate/\(text)?server",
+    "snapshots://activate/\(text)?server", "\(text).zip", "\(text.uppercased()).ZIP",
   ])
   func `a UUID is found in any pasted form`(text: String) throws {
     #expect(try SnapshotReference(text) == SnapshotReference(id))
@@ -30,6 +30,14 @@ import Testing
     ("HTTPS://example.org/a/b/v1/snapshots/\(text)/files/x.json", "https://example.org/a/b"),
     ("https://example.org/v1/reports/BUG%2F1/snapshots/\(text)", "https://example.org"),
     ("https://example.org/a/snapshots/\(text)", "https://example.org/a"),
+    (
+      "https://example.org/snapshots/\(text)/files/app-data/snapshots/00000000-0000-4000-8000-000000000000.zip?view=hex",
+      "https://example.org"
+    ),
+    (
+      "https://example.org/snapshots/\(text)/files/recordings/news%252ffeed?at=/items/3&find=a+b#hit",
+      "https://example.org"
+    ),
     (" <http://[::1]:80/snapshots/\(text)/>.", "http://[::1]:80"),
     ("snapshots://activate/\(text)?server=https://example.org/a", "https://example.org/a"),
     ("snapshots://activate/\(text)?server=https%3A%2F%2Fexample.org%3A1", "https://example.org:1"),

@@ -22,13 +22,15 @@ import Yams
     let script =
       lines
       .replacing(":8080/", with: ":\(port)/")
-      .replacing("$PWD/.build-release/release", with: Tool.products.path)
+      .replacing("$PWD/.build/debug", with: Tool.products.path)
     let outcome = try await Tool.run(
       "bash", ["-e", "-u", "-o", "pipefail", "-c", script + "\necho; echo \"id=$id\""],
       environment: ["TMPDIR": folder.url.path], folder: Self.root)
     try #require(outcome.status == 0, "\(outcome.errors)")
     #expect(!outcome.text.contains("urn:data-snapshots:problem:"), "\(outcome.text)")
-    #expect(outcome.text.contains(#""total":1,"#))
+    #expect(outcome.lines.contains("1") && outcome.lines.contains(#""The balance was negative""#))
+    #expect(outcome.lines.contains("recordings/accounts%2flist.json"), "\(outcome.text)")
+    #expect(outcome.lines.contains(#"  "balance": -20.5"#))
     let id = try #require(
       outcome.lines.last?.split(separator: "=").last.flatMap { SnapshotID(String($0)) })
     #expect(try await Curl([server.address("/v1/snapshots/\(id)")]).status == 410)

@@ -199,6 +199,52 @@ import ZipArchive
     #expect(found.isShown == (type != nil))
   }
 
+  // MARK: Recordings by identifier
+
+  @Test(arguments: [
+    ("news/Feed?page=2", "recordings/news%2FFeed%3Fpage%3D2"),
+    ("news/Feed?page=2", "recordings/news/Feed%3Fpage=2"),
+    ("größe", "recordings/gr%C3%B6%C3%9Fe"), ("a@2", "recordings/a%402"),
+  ])
+  func `a recording is found by its identifier, which is percent-encoded once`(
+    identifier: String, place: String
+  )
+    async throws
+  {
+    let bundle = try await attach(identifier, as: RecordingName(identifier))
+    let files = "/v1/snapshots/\(bundle.id)/files/"
+    #expect(try await api.send(.get, files + place).text == "[1]")
+    let exact = "recordings/" + PercentCoding.encode("\(RecordingName(identifier))")
+    #expect(try await api.send(.get, files + exact).text == "[1]")
+    let browser = PageBrowser(api)
+    for page in ["files", "raw"] {
+      #expect(try await browser.get("/snapshots/\(bundle.id)/\(page)/\(place)").status == 200)
+    }
+  }
+
+  /// Attaches a bundle with the recording `[1]`.
+  private func attach(_ identifier: String, as name: RecordingName) async throws -> SampleBundle {
+    let path = "recordings/\(name)"
+    let bundle = try SampleBundle("{}", extra: [path: "[1]"]) { manifest in
+      var recording = manifest.recordings[0]
+      (recording.identifier, recording.path) = (identifier, path)
+      (recording.size, recording.sha256) = (3, .of(Array("[1]".utf8)))
+      manifest.recordings.append(recording)
+    }
+    let answer = try await api.upload(bundle.bytes, .put, id: bundle.id)
+    try #require(answer.status == 201, "\(answer.text)")
+    return bundle
+  }
+
+  @Test func `a call of a recording is found by its identifier and number`() async throws {
+    let bundle = try await attach("news/feed", as: RecordingName(RecordingName("news/feed"), call: 2))
+    let files = "/v1/snapshots/\(bundle.id)/files/recordings/"
+    #expect(try await api.send(.get, files + "news%2Ffeed@2").text == "[1]")
+    for other in ["news%2Ffeed@1", "news%2Ffeed", "news%2Ffeed@02x"] {
+      #expect(try await api.send(.get, files + other).kind == "no-such-file")
+    }
+  }
+
   // MARK: Missing files
 
   @Test(arguments: [

@@ -113,7 +113,7 @@ struct QueueFolder: Sendable {
   private static func reason(_ error: any Error) -> String {
     switch error {
     case let error as Unreadable: error.reason
-    case let error as SystemError: "The disk failed. \(error)"
+    case let error as SystemError: "\(error.explanation)."
     default: "Its state file is damaged."
     }
   }

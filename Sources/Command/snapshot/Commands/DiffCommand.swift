@@ -15,8 +15,9 @@ struct DiffCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help:
-      "The first snapshot: a UUID on the server, the address of a bundle, a bundle, or a snapshot's folder.")
+    help: """
+      The first snapshot: one on a server (UUID or its beginning, report, address), a bundle, or a snapshot's folder.
+      """)
   var first: String
 
   @Argument(help: "The second snapshot, in the same forms.")

@@ -16,8 +16,9 @@ struct ExpireCommand: AsyncParsableCommand {
       or never for no expiration date of their own.
       """)
 
-  @Argument(help: ArgumentHelp("The snapshots whose expiration to set.", valueName: "uuid"))
-  var ids: [SnapshotID] = []
+  @Argument(
+    help: ArgumentHelp("The snapshots whose expiration to set, named as for `pin`.", valueName: "snapshot"))
+  var names: [String] = []
 
   @Option(help: ArgumentHelp("When these snapshots expire.", valueName: "time"))
   var at: SnapshotEnd?
@@ -34,25 +35,25 @@ struct ExpireCommand: AsyncParsableCommand {
   @OptionGroup var options: MaintainerOptions
 
   func validate() throws {
-    guard ids.isEmpty == (at == nil) else {
+    guard names.isEmpty == (at == nil) else {
       throw ValidationError("Pass UUIDs and --at together, or neither to apply the retention rules.")
     }
-    guard !dryRun || ids.isEmpty else {
+    guard !dryRun || names.isEmpty else {
       throw ValidationError("--dry-run applies to the retention rules; it cannot be used with UUIDs.")
     }
-    guard !confirm || (ids.isEmpty && !dryRun) else {
+    guard !confirm || (names.isEmpty && !dryRun) else {
       throw ValidationError(
         "--confirm applies to the retention rules; it cannot be used with UUIDs or --dry-run.")
     }
   }
 
   func run() async throws {
-    try await options.withMaintainer { maintainer in
-      if let at { try await setEnd(at, maintainer) } else { try await applyRules(maintainer) }
+    try await options.withMaintainer(of: names) { maintainer, ids in
+      if let at { try await setEnd(at, of: ids, maintainer) } else { try await applyRules(maintainer) }
     }
   }
 
-  private func setEnd(_ end: SnapshotEnd, _ maintainer: any Maintainer) async throws {
+  private func setEnd(_ end: SnapshotEnd, of ids: [SnapshotID], _ maintainer: any Maintainer) async throws {
     var records: [SnapshotRecord] = []
     defer { if json { Console.print(json: records) } }
     for id in ids {

@@ -12,7 +12,11 @@ struct FetchCommand: AsyncParsableCommand {
       bundle is also verified and unpacked. Prints the path of the result.
       """)
 
-  @Argument(help: "A UUID, an address such as http://127.0.0.1:8080/v1/snapshots/UUID.zip, or a signed link.")
+  @Argument(
+    help: """
+      A UUID or its beginning, a report, whose newest snapshot is meant, an address such as \
+      http://127.0.0.1:8080/snapshots/UUID, or a signed link.
+      """)
   var snapshot: String
 
   @Option(help: ArgumentHelp("Unpack the bundle into this new folder.", valueName: "folder"))
@@ -45,7 +49,7 @@ struct FetchCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let (address, client) = try options.resolve(snapshot)
+    let (address, client) = try await options.resolve(snapshot)
     let path = into ?? output ?? "\(address.id).zip"
     if into != nil {
       try NewPath.check(path, kind: "folder")

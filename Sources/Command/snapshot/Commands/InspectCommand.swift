@@ -10,7 +10,9 @@ struct InspectCommand: AsyncParsableCommand {
       recording with its size, and the other files in the bundle.
       """)
 
-  @Argument(help: "A UUID on the server, the address of a bundle, a bundle, or a snapshot's folder.")
+  @Argument(
+    help: "A snapshot on a server (UUID or its beginning, report, address), a bundle, or a snapshot's folder."
+  )
   var snapshot: String
 
   @Flag(help: "Print the manifest as JSON.")

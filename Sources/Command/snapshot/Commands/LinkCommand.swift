@@ -12,7 +12,7 @@ struct LinkCommand: AsyncParsableCommand {
       else, until the link expires. To revoke a link early, delete the snapshot.
       """)
 
-  @Argument(help: "The snapshot's UUID, or its address on a server.")
+  @Argument(help: "A UUID or its beginning, a report, whose newest snapshot is meant, or an address.")
   var snapshot: String
 
   @Option(help: ArgumentHelp("How long the link is valid: 90s, 15m, 1h, 30d.", valueName: "time"))
@@ -24,7 +24,7 @@ struct LinkCommand: AsyncParsableCommand {
   @OptionGroup var options: ServerOptions
 
   func run() async throws {
-    let (reference, client) = try options.resolve(snapshot)
+    let (reference, client) = try await options.resolve(snapshot)
     let link = try await client.link(to: reference.id, seconds: Int(expires.seconds))
     if json {
       Console.print(json: link)

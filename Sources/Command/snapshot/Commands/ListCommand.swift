@@ -109,7 +109,7 @@ struct ListCommand: AsyncParsableCommand {
   }
 
   /// A header and one line for each record, in columns; empty if there is no record.
-  private static func table(of records: [SnapshotRecord]) -> [String] {
+  static func table(of records: [SnapshotRecord]) -> [String] {
     guard !records.isEmpty else { return [] }
     let rows =
       [["UUID", "RECEIVED", "REPORT", "SIZE", "APPLICATION"]]
@@ -129,7 +129,7 @@ struct ListCommand: AsyncParsableCommand {
 
 extension Date {
   /// Parses a time in RFC 3339, or a day, which stands for its midnight in UTC.
-  fileprivate init(argument: String) throws {
+  init(argument: String) throws {
     let text = argument.utf8.count == 10 ? argument + "T00:00:00Z" : argument
     let json = try SnapshotJSON.encode(text)
     do {

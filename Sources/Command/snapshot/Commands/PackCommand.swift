@@ -47,7 +47,7 @@ struct PackCommand: AsyncParsableCommand {
       Console.message(
         "Packed the app data of \(Console.escaped(manifest.application.identifier)) into \(output).")
     } else {
-      Console.message("Packed \(manifest.recordings.count) recordings into \(output).")
+      Console.message("Packed \(Console.count(manifest.recordings.count, "recording")) into \(output).")
     }
     if json { Console.print(json: manifest) } else { Console.print(manifest.id.description) }
   }

@@ -10,8 +10,11 @@ struct PinCommand: AsyncParsableCommand {
       the UUIDs of the changed snapshots.
       """)
 
-  @Argument(help: ArgumentHelp("The snapshots.", valueName: "uuid"))
-  var ids: [SnapshotID]
+  @Argument(
+    help: ArgumentHelp(
+      "The snapshots: UUIDs or their beginnings, reports, whose newest snapshots are meant, or addresses.",
+      valueName: "snapshot"))
+  var names: [String]
 
   @Flag(help: "Remove the pin.")
   var remove = false
@@ -22,7 +25,7 @@ struct PinCommand: AsyncParsableCommand {
   @OptionGroup var options: MaintainerOptions
 
   func run() async throws {
-    try await options.withMaintainer { maintainer in
+    try await options.withMaintainer(of: names) { maintainer, ids in
       var records: [SnapshotRecord] = []
       defer { if json { Console.print(json: records) } }
       for id in ids {

@@ -18,7 +18,7 @@ struct PreloadCommand: AsyncParsableCommand {
           "$(xcrun simctl get_app_container booted com.example.news data)"
       """)
 
-  @Argument(help: "An .xcappdata bundle, a snapshot, or the UUID or address of one on the server.")
+  @Argument(help: "An .xcappdata bundle, a snapshot, or the UUID, report or address of one on a server.")
   var source: String
 
   @Option(help: ArgumentHelp("The container; it is created if it does not exist.", valueName: "folder"))
@@ -55,12 +55,9 @@ struct PreloadCommand: AsyncParsableCommand {
 
   /// The path of the data on this machine. Data on a server is downloaded into `scratch`.
   private func local(_ scratch: ScratchFolder) async throws -> URL {
-    guard SnapshotID(source) != nil || source.contains("://") else { return URL(filePath: source) }
-    let (address, client) = try options.resolve(source)
-    let zip = scratch.file("\(address.id).zip")
+    let zip = scratch.file("bundle.zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
-    _ = try await client.fetch(address, to: zip, progress: line.show)
-    return zip
+    return try await options.fetchIfNamed(source, to: zip, progress: line.show) ? zip : URL(filePath: source)
   }
 }

@@ -15,8 +15,10 @@ struct RedactCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help:
-      "A UUID on the server, the address of a bundle, a bundle, a snapshot's folder, or another file or folder."
+    help: """
+      A snapshot on a server (UUID or its beginning, report, address), a bundle, a snapshot's folder, or another file \
+      or folder.
+      """
   )
   var snapshot: String
 
@@ -50,6 +52,7 @@ struct RedactCommand: AsyncParsableCommand {
       copy.found.flatMap(\.lines).forEach(Console.print)
     }
     let places = copy.found.reduce(0) { $0 + $1.count }
-    Console.message("Redacted \(places) places. The copy is \(copy.manifest.id) in \(output).")
+    Console.message(
+      "Redacted \(Console.count(places, "place")). The copy is \(copy.manifest.id) in \(output).")
   }
 }

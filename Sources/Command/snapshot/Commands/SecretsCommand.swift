@@ -12,8 +12,10 @@ struct SecretsCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help:
-      "A UUID on the server, the address of a bundle, a bundle, a snapshot's folder, or another file or folder."
+    help: """
+      A snapshot on a server (UUID or its beginning, report, address), a bundle, a snapshot's folder, or another file \
+      or folder.
+      """
   )
   var snapshot: String
 

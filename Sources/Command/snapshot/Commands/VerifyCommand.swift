@@ -16,7 +16,9 @@ struct VerifyCommand: AsyncParsableCommand {
   @Flag(help: "Check any ZIP archive, not a snapshot.")
   var archive = false
 
-  @Argument(help: "A UUID on the server, the address of a bundle, a bundle, or a snapshot's folder.")
+  @Argument(
+    help: "A snapshot on a server (UUID or its beginning, report, address), a bundle, or a snapshot's folder."
+  )
   var source: String
 
   @Flag(help: "Print the result as JSON.")
@@ -36,13 +38,14 @@ struct VerifyCommand: AsyncParsableCommand {
     if archive {
       let count = try verifyArchive()
       result.entries = count
-      if !json { Console.print("\(source): \(count) entries, all intact") }
+      if !json { Console.print("\(source): \(count) \(count == 1 ? "entry" : "entries"), all intact") }
     } else {
       let manifest = try await options.withSource(source) { try $0.manifest(depth: .full) }
       (result.id, result.recordings) = (manifest.id, manifest.recordings.count)
       if !json {
         Console.print(
-          "\(source): snapshot \(manifest.id), \(manifest.recordings.count) recordings, all intact")
+          "\(source): snapshot \(manifest.id), \(Console.count(manifest.recordings.count, "recording")), all intact"
+        )
       }
     }
     if json { Console.print(json: result) }

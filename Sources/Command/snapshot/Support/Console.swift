@@ -10,6 +10,7 @@ import SystemIO
 
 /// The output of a command: results go to stdout, everything else to stderr.
 enum Console {
+  static let inputIsTerminal = isatty(STDIN_FILENO) == 1
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
   /// Whether writing a result failed, because stdout is closed or its disk is full.
   static let lostOutput = Lock(false)
@@ -46,6 +47,9 @@ enum Console {
     }
     return "\((value * 10).rounded() / 10) \(units.first ?? "")"
   }
+
+  /// Returns a number with its noun: `1 recording`, `2 recordings`.
+  static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
   /// Returns `text` with control, format and line separator characters escaped, so that it cannot control a terminal or
   /// begin a new line.

@@ -5,6 +5,11 @@ import SnapshotStore
 
 /// Maintains a store on behalf of a command.
 protocol Maintainer: Sendable {
+  /// Returns at most `limit` snapshots that match `filter`, newest first, and the cursor of those after them.
+  /// - Parameter cursor: the cursor of the page before; `nil` for the first page.
+  func page(
+    _ filter: SnapshotFilter, limit: Int, after cursor: String?
+  ) async throws -> (records: [SnapshotRecord], next: String?)
   /// Deletes a snapshot permanently.
   func delete(_ id: SnapshotID) async throws
   /// Changes the expiration or the pin of a snapshot; `nil` leaves it unchanged.
@@ -23,6 +28,13 @@ protocol Maintainer: Sendable {
 /// Maintains the store of a running server.
 struct ServerMaintainer: Maintainer {
   let client: SnapshotAPIClient
+
+  func page(
+    _ filter: SnapshotFilter, limit: Int, after cursor: String?
+  ) async throws -> (records: [SnapshotRecord], next: String?) {
+    let page = try await client.page(filter, limit: limit, after: cursor)
+    return (page.records, page.next)
+  }
 
   func delete(_ id: SnapshotID) async throws { try await client.delete(id) }
 

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Foundation
+import SnapshotClient
 public import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -26,9 +27,45 @@ struct MaintainerOptions: ParsableArguments {
     guard config == nil || storage != nil else { throw ValidationError("--config requires --storage.") }
   }
 
+  /// Runs `body` with the maintainer of the store, and with the snapshots in it that `names` name.
+  ///
+  /// Without `--server` and `--storage`, addresses among the names select the server. All must be of one server.
+  /// - Parameter acceptsReports: whether the id of a report stands for its newest snapshot.
+  func withMaintainer(
+    of names: [String], acceptsReports: Bool = true,
+    _ body: (any Maintainer, [SnapshotID]) async throws -> Void
+  ) async throws {
+    let names = try names.map { (text) throws(CommandFailure) in try SnapshotName(text) }
+    if !acceptsReports, let name = names.first(where: { $0.reference == nil && $0.beginning == nil }) {
+      throw CommandFailure(
+        "‘\(name.text)’ is no UUID. Pass --report \(name.text) for all snapshots of the report.",
+        status: .refused)
+    }
+    let servers = Set(names.compactMap(\.reference?.server))
+    guard servers.count <= 1 || storage != nil || server.server != nil else {
+      throw CommandFailure(
+        "The addresses are of several servers. Pass those of one server at a time.", status: .refused)
+    }
+    try await withMaintainer(link: servers.first) { maintainer in
+      var ids: [SnapshotID] = []
+      for name in names {
+        let id = try await name.find(acceptsReports: acceptsReports) { filter, limit in
+          let page = try await maintainer.page(filter, limit: limit, after: nil)
+          return (page.records, page.next != nil)
+        }
+        if !ids.contains(id) { ids.append(id) }
+      }
+      try await body(maintainer, ids)
+    }
+  }
+
   /// Runs `body` with the maintainer of the selected store.
-  func withMaintainer(_ body: (any Maintainer) async throws -> Void) async throws {
-    guard let storage else { return try await body(ServerMaintainer(client: try server.client())) }
+  /// - Parameter link: the server of an address among the arguments, if there is one.
+  func withMaintainer(link: URL? = nil, _ body: (any Maintainer) async throws -> Void) async throws {
+    guard let storage else {
+      let link = server.server == nil ? link?.absoluteString : nil
+      return try await body(ServerMaintainer(client: try server.client(link: link)))
+    }
     let maintainer = try await open(storage)
     do {
       try await body(maintainer)

@@ -36,18 +36,18 @@ struct ServerOptions: ParsableArguments {
       "A PEM file with further authorities for the server's certificate (Linux).", valueName: "file"))
   var caFile: String?
 
-  /// Parses `text` as a reference to a snapshot, and returns it with a client of its server.
-  func resolve(_ text: String) throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient) {
-    let reference: SnapshotReference
-    do {
-      reference = try SnapshotReference(text)
-    } catch {
-      throw CommandFailure(error.description, status: .refused)
-    }
-    if reference.server != nil, server != nil {
-      throw ValidationError("The address contains the server; omit --server.")
-    }
-    return (reference, try client(link: reference.server?.absoluteString))
+  /// Finds the snapshot that `text` names (``SnapshotName``), and returns it with a client of its server: the one of
+  /// `--server`, of the address in the text, or of the environment.
+  func resolve(_ text: String) async throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient) {
+    try await resolve(SnapshotName(text))
+  }
+
+  /// Finds the snapshot with this name.
+  func resolve(_ name: SnapshotName) async throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient)
+  {
+    let client = try client(link: server == nil ? name.reference?.server?.absoluteString : nil)
+    if let reference = name.reference { return (reference, client) }
+    return (SnapshotReference(try await name.find(by: client.search)), client)
   }
 
   /// Returns a client of the server in `link`, or of the configured server if `link` is `nil`.

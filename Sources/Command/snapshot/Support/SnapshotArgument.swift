@@ -3,8 +3,8 @@ import SnapshotClient
 import SnapshotFormat
 
 extension ServerOptions {
-  /// Opens the snapshot that `text` refers to: a UUID on the server, the address of a bundle, a bundle, or a snapshot's
-  /// folder.
+  /// Opens the snapshot that `text` refers to: the path of a bundle or of a snapshot's folder, or the name of a snapshot
+  /// on a server.
   func open(_ text: String) async throws -> OpenSnapshot {
     try await withSource(text) { source in try source.open() }
   }
@@ -12,12 +12,40 @@ extension ServerOptions {
   /// Runs `body` with the snapshot that `text` refers to, downloaded to a temporary file if it is on a server. An
   /// ``OpenSnapshot`` that `body` returns stays readable after the file is removed.
   func withSource<Value>(_ text: String, _ body: (SnapshotSource) throws -> Value) async throws -> Value {
-    guard SnapshotID(text) != nil || text.contains("://") else { return try body(SnapshotSource(text)) }
-    let (snapshot, client) = try resolve(text)
     let scratch = try ScratchFolder()
     let zip = scratch.file("bundle.zip")
-    _ = try await client.fetch(snapshot, to: zip)
+    guard try await fetchIfNamed(text, to: zip) else { return try body(SnapshotSource(text)) }
     return try withExtendedLifetime(scratch) { try body(.bundle(zip)) }
+  }
+
+  /// Downloads the snapshot that `text` names to `zip`. Returns `false` if the text is a path.
+  ///
+  /// A file or folder that exists is meant, unless the text is a UUID or an address.
+  func fetchIfNamed(
+    _ text: String, to zip: URL, progress: SnapshotAPIClient.ProgressHandler? = nil
+  ) async throws -> Bool {
+    let isExplicit = SnapshotID(text) != nil || text.contains("://")
+    guard isExplicit || !FileManager.default.fileExists(atPath: text) else { return false }
+    let name: SnapshotName
+    do {
+      name = try SnapshotName(text)
+    } catch {
+      if isExplicit || text.contains("://") { throw error }
+      return false
+    }
+    // A mistyped file name such as `feed2.json` is not asked for on a server.
+    guard name.reference != nil || !text.contains(".") else { return false }
+    do {
+      let (snapshot, client) = try await resolve(name)
+      _ = try await client.fetch(snapshot, to: zip, progress: progress)
+    } catch let error where name.reference == nil {
+      let failure = (error as? SnapshotClientError).map { CommandFailure($0) } ?? error as? CommandFailure
+      guard let failure else { throw error }
+      throw CommandFailure(
+        "There is no file or folder \(text), and on the server: \(failure.description)",
+        status: failure.status)
+    }
+    return true
   }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import SnapshotAPI
+import SnapshotClient
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -25,6 +26,23 @@ struct StorageMaintainer: Maintainer {
   func close() async {
     await maintenance.stop()
     await storage.close()
+  }
+
+  func page(
+    _ filter: SnapshotFilter, limit: Int, after cursor: String?
+  ) async throws -> (records: [SnapshotRecord], next: String?) {
+    do {
+      guard try await storage.catalog.state().extent == .everything else { throw CatalogError.incomplete }
+      let page = try await service.page(
+        CatalogQuery(filter), PageRequest(limit: limit, cursor: cursor.flatMap(Cursor.init)))
+      return (page.records, page.next?.description)
+    } catch CatalogError.incomplete {
+      throw CommandFailure(
+        "The catalogue of the storage folder is not complete, so a search would miss snapshots. Run `snapshot reindex`."
+      )
+    } catch let error as CatalogError {
+      throw CommandFailure("\(error)")
+    }
   }
 
   func delete(_ id: SnapshotID) async throws { try await naming(id) { try await service.delete(id) } }
@@ -63,5 +81,22 @@ struct StorageMaintainer: Maintainer {
     } catch let error as StoreError {
       throw CommandFailure("\(id): \(error)")
     }
+  }
+}
+
+extension CatalogQuery {
+  /// Creates the query that a server makes of the filter.
+  init(_ filter: SnapshotFilter) {
+    self.init(report: filter.report)
+    application = filter.application
+    if filter.minimumVersion != nil || filter.maximumVersion != nil {
+      versions = VersionRange(from: filter.minimumVersion, through: filter.maximumVersion)
+    }
+    module = filter.module
+    identifier = filter.identifier
+    device = filter.device
+    after = filter.after
+    before = filter.before
+    text = filter.text
   }
 }

@@ -49,7 +49,11 @@ package struct FileRoutes: Sendable {
         parameters: [
           .id,
           Endpoint.Parameter(
-            name: "path", place: .path, text: "The file's path in the bundle. Its slashes separate segments.",
+            name: "path", place: .path,
+            text: """
+              The file's path in the bundle. Its slashes separate segments. A recording is also found by its identifier, \
+              percent-encoded once, below `recordings/`: `recordings/news%2Ffeed`.
+              """,
             schema: ["type": "string", "minLength": 1]),
           .ifMatch, .ifNoneMatch, .range, .ifRange,
           .header("Accept-Encoding", "The accepted codings. The server supports gzip."),
@@ -125,9 +129,9 @@ package struct FileRoutes: Sendable {
   /// Sends one file, or ranges of it.
   package func file(_ call: APIRequest) async throws -> HTTPServerResponse {
     let bundle = try await service.bundle(for: call)
-    let name = try Self.name(of: call)
+    let names = try Self.names(of: call)
     let queue = Self.queues.next
-    let entry = try await queue.perform { () throws(any Error) in try Self.entry(named: name, in: bundle) }
+    let entry = try await queue.perform { () throws(any Error) in try Self.entry(named: names, in: bundle) }
     return try await BundledFile(bundle: bundle, entry: entry, limits: limits, queue: queue)
       .representation(for: call.request).response(to: call.request)
   }
@@ -142,19 +146,37 @@ package struct FileRoutes: Sendable {
     return try archive.representation.response(to: call.request)
   }
 
-  /// Returns the name of the requested file.
-  package static func name(of call: APIRequest) throws(HTTPProblem) -> String {
-    // A percent-encoded slash does not separate names.
-    guard !call.remainder.contains(where: { $0.isEmpty || $0.utf8.contains(UInt8(ascii: "/")) }) else {
-      throw HTTPProblem.noSuchFile
+  /// Returns the names that the requested file can have, the most probable first: its path, and below `recordings` the
+  /// name of the recording with this identifier, or of a call of it (`feed@2`).
+  package static func names(of call: APIRequest) throws(HTTPProblem) -> [String] {
+    let segments = call.remainder
+    guard !segments.contains(where: \.isEmpty) else { throw HTTPProblem.noSuchFile }
+    var names: [String] = []
+    // A percent-encoded slash does not separate the names of folders.
+    if !segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) {
+      names.append(segments.joined(separator: "/"))
     }
-    return call.remainder.joined(separator: "/")
+    let folder = "recordings"
+    if segments.count > 1, segments[0] == folder {
+      let identifier = segments.dropFirst().joined(separator: "/")
+      names.append("\(folder)/\(RecordingName(identifier))")
+      if let mark = identifier.lastIndex(of: "@"), let number = Int(identifier[mark...].dropFirst()),
+        number > 0
+      {
+        names.append("\(folder)/\(RecordingName(RecordingName(String(identifier[..<mark])), call: number))")
+      }
+    }
+    return names
   }
 
-  /// Returns the entry of the file called `name`. Throws if there is none, or if it can't be read. Blocks.
-  package static func entry(named name: String, in bundle: StoredBundle) throws -> ZipEntry {
-    let entry = try reading { () throws(ZipError) in try ZipDirectory(bundle.file).entry(named: name) }
-    guard let entry, !entry.isFolder else { throw HTTPProblem.noSuchFile }
+  /// Returns the entry of the file with the first of `names` that the bundle has. Throws if there is none, or if it
+  /// can't be read. Blocks.
+  package static func entry(named names: [String], in bundle: StoredBundle) throws -> ZipEntry {
+    let found = try reading { () throws(ZipError) in try ZipDirectory(bundle.file).entries(named: Set(names))
+    }
+    guard let entry = names.lazy.compactMap({ found[$0] }).first, !entry.isFolder else {
+      throw HTTPProblem.noSuchFile
+    }
     guard entry.isReadable else { throw HTTPProblem.unreadableFile }
     return entry
   }

@@ -95,11 +95,11 @@ struct SnapshotPages: Sendable {
   private func showFile(_ call: PageCall) async throws -> HTTPServerResponse {
     let selection = try FileSelection(call.query(FileSelection.fields.map(\.rawValue)))
     let bundle = try await service.bundle(for: call.asAPI)
-    let name = try FileRoutes.name(of: call.asAPI)
+    let names = try FileRoutes.names(of: call.asAPI)
     let shown = page(of: bundle.record, call)
     var response = try await pages.render(call.visitor, on: Self.readers.next) {
       [viewer, contents] renderer, frame in
-      let entry = try FileRoutes.entry(named: name, in: bundle)
+      let entry = try FileRoutes.entry(named: names, in: bundle)
       let file = try BundleReading.preview(of: entry, in: bundle, selection, cache: viewer)
       if selection.isPart { return renderer.renderPart(of: file) }
       var page = shown
@@ -133,9 +133,9 @@ struct SnapshotPages: Sendable {
     let query = try call.query([PageField.decode.rawValue])
     let string = try query.value(PageField.decode.rawValue) ?? ""
     let bundle = try await service.bundle(for: call.asAPI)
-    let name = try FileRoutes.name(of: call.asAPI)
+    let names = try FileRoutes.names(of: call.asAPI)
     let content = try await Self.readers.next.perform { [viewer] () throws(any Error) in
-      let entry = try FileRoutes.entry(named: name, in: bundle)
+      let entry = try FileRoutes.entry(named: names, in: bundle)
       return try BundleReading.decoded(string, in: entry, of: bundle, cache: viewer)
     }
     return try content.response(to: call.request)

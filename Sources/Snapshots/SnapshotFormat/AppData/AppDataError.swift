@@ -69,7 +69,7 @@ public enum AppDataError: Error, Sendable, CustomStringConvertible {
     case .snapshot(let error):
       error.description
     case .system(let path, let error):
-      path.isEmpty ? "The disk failed: \(error)." : "The disk failed at ‘\(path)’: \(error)."
+      path.isEmpty ? "\(error.explanation)." : "\(error.explanation(of: "‘\(path)’"))."
     }
   }
 
