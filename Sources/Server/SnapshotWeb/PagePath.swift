@@ -127,6 +127,7 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
       + pair(.decode, selection.decode)
       + pair(.escapes, selection.showsEscapes ? "1" : nil)
       + pair(.part, selection.isPart ? "1" : nil)
+      + pair(.with, selection.with?.description)
   }
 
   private static func query(_ pairs: [(String, String)]) -> String {

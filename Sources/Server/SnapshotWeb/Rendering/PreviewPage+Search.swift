@@ -1,4 +1,5 @@
 import JSONText
+import SnapshotFormat
 import SnapshotViewer
 
 /// The form for a search in a file, its matches, and one match in its place.
@@ -10,6 +11,7 @@ extension PreviewPage {
       "action": links.path(FileSelection()), "field": PageField.find.rawValue, "text": selection.find,
       "viewField": PageField.view.rawValue, "view": isText ? FileSelection.View.text.rawValue : nil,
       "decodeField": PageField.decode.rawValue, "decode": selection.decode.map { ["pointer": $0] as Fields },
+      "withField": PageField.with.rawValue, "with": selection.with?.description,
       "label": isText ? "Find in the text" : "Find a key, a value or a path", "hasForms": !isText,
     ]
   }

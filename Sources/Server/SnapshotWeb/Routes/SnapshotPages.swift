@@ -5,6 +5,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotAPI
+import SnapshotDiff
 import SnapshotFormat
 import SnapshotStore
 import SnapshotViewer
@@ -20,14 +21,16 @@ struct SnapshotPages: Sendable {
   private let limits: ServiceLimits
   private let history: AuditHistory?
   private let viewer: ViewerCache
+  private let filter: ComparisonFilter
 
   init(
     _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
-    history: AuditHistory?, viewer: ViewerCache
+    history: AuditHistory?, viewer: ViewerCache, filter: ComparisonFilter
   ) {
     self.pages = pages
     self.service = service
     self.viewer = viewer
+    self.filter = filter
     self.access = access
     self.limits = limits
     self.history = history
@@ -93,14 +96,35 @@ struct SnapshotPages: Sendable {
     let selection = try FileSelection(call.query(FileSelection.fields.map(\.rawValue)))
     let bundle = try await service.bundle(for: call.asAPI)
     let name = try FileRoutes.name(of: call.asAPI)
-    var response = try await pages.render(call.visitor, on: Self.readers.next) { [viewer] renderer, frame in
+    let (other, failure) = try await other(selection.with, call)
+    var response = try await pages.render(call.visitor, on: Self.readers.next) {
+      [viewer, filter] renderer, frame in
       let entry = try FileRoutes.entry(named: name, in: bundle)
-      let page = try BundleReading.preview(of: entry, in: bundle, selection, cache: viewer)
+      var page = try BundleReading.preview(
+        of: entry, in: bundle, selection, cache: viewer, with: other, filter: filter)
+      if let failure { page.comparison = failure }
       return selection.isPart ? renderer.renderPart(of: page) : renderer.render(page, in: frame)
     }
     // The script loads parts of the file.
     response.allowRequestsOfScripts()
     return response
+  }
+
+  /// Opens the snapshot with which a file is compared. If it can't be read, the file is shown nevertheless, with the
+  /// reason.
+  private func other(
+    _ id: SnapshotID?, _ call: PageCall
+  ) async throws -> (bundle: StoredBundle?, failure: FileComparison?) {
+    guard let id else { return (nil, nil) }
+    do {
+      _ = try await service.record(id, visibleTo: call.caller)
+      call.compares(with: id)
+      return (try await service.open(id), nil)
+    } catch {
+      guard let problem = SnapshotProblem.answer(to: error), problem.status.code < 500 || problem.isDamage
+      else { throw error }
+      return (nil, FileComparison(outcome: .failed(problem.detail)))
+    }
   }
 
   /// Sends the decoded contents of a string in a file.
