@@ -132,6 +132,7 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
       + pair(.decode, selection.decode)
       + pair(.escapes, selection.showsEscapes ? "1" : nil)
       + pair(.part, selection.isPart ? "1" : nil)
+      + pair(.with, selection.with?.description)
       + selection.list.pairs.map { ($0.0.rawValue, $0.1) }
   }
 

@@ -69,6 +69,18 @@ public struct ComparisonFilter: Sendable, Hashable {
   /// Whether nothing is omitted.
   public var isEmpty: Bool { rules.isEmpty }
 
+  /// Whether the value at `path` or one around it is omitted.
+  package func omits(_ path: JSONPath) -> Bool {
+    guard !isEmpty else { return false }
+    var position = start
+    for step in path.steps {
+      position = advance(position, by: step)
+      if case .key(let key) = step, omits(key: key) { return true }
+      if omits(position) { return true }
+    }
+    return false
+  }
+
   /// Whether paths matter, and not only keys.
   var hasPatterns: Bool { !patterns.isEmpty }
 

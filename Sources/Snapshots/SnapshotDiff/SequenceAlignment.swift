@@ -2,9 +2,9 @@
 ///
 /// If there are few differences, it finds the minimal number of insertions and removals (Myers, “An O(ND) Difference
 /// Algorithm”, 1986). Otherwise, it uses the elements that occur exactly once in each sequence, in almost linear time.
-struct SequenceAlignment {
+package struct SequenceAlignment {
   /// The pairs of indices of equal elements, ascending on both sides.
-  private(set) var pairs: [(first: Int, second: Int)] = []
+  package private(set) var pairs: [(first: Int, second: Int)] = []
 
   /// The maximum number of insertions and removals to search for. It is smaller for long sequences, so that time is
   /// bounded.
@@ -13,7 +13,7 @@ struct SequenceAlignment {
   }
 
   /// Aligns two sequences of hashes, which are equal for equal elements.
-  init(_ first: [Int], _ second: [Int]) {
+  package init(_ first: [Int], _ second: [Int]) {
     let shorter = min(first.count, second.count)
     var lead = 0
     while lead < shorter, first[lead] == second[lead] { lead += 1 }

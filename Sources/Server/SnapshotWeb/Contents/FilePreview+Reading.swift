@@ -213,18 +213,6 @@ extension HTTPProblem {
   }
 }
 
-extension JSONPath {
-  /// The tokens of ``pointer``, decoded.
-  fileprivate var tokens: [String] {
-    steps.map { step in
-      switch step {
-      case .key(let key): key
-      case .index(let index): "\(index)"
-      }
-    }
-  }
-}
-
 extension ViewedText {
   /// What the page says about the encoding and the end of the text.
   fileprivate var remarks: [String] {

@@ -1,5 +1,8 @@
+import AccessControl
 import HTTPEngine
+import JSONText
 import SnapshotAPI
+import SnapshotFormat
 import SnapshotViewer
 
 /// The part of a file that a page shows, as its query selects it.
@@ -40,6 +43,15 @@ struct FileSelection: Sendable, Hashable {
   var isPart = false
   /// The list beside the file.
   var list = ListSelection()
+  /// The snapshot with whose file the values are compared; `nil` for none.
+  var with: SnapshotID?
+
+  /// Returns a selection of the whole file that is compared in the same way.
+  var wholeFile: FileSelection {
+    var selection = FileSelection(list: list)
+    selection.with = with
+    return selection
+  }
 
   /// Returns the selection with another beginning of the page.
   func starting(at from: Int) -> FileSelection {
@@ -58,14 +70,14 @@ struct FileSelection: Sendable, Hashable {
 
   /// Returns a selection of the decoded contents of the string at `pointer`.
   func decoding(_ pointer: String) -> FileSelection {
-    var selection = FileSelection(list: list)
+    var selection = wholeFile
     selection.decode = pointer
     return selection
   }
 
   /// Returns a selection of the value at `pointer` in the tree.
   func showing(_ pointer: String, from: Int = 0) -> FileSelection {
-    var selection = FileSelection(list: list)
+    var selection = wholeFile
     selection.decode = decode
     selection.pointer = pointer
     selection.from = from
@@ -73,9 +85,17 @@ struct FileSelection: Sendable, Hashable {
     return selection
   }
 
+  /// Returns a selection of the container with the value at `path`, so that its siblings are shown too.
+  func showing(siblingsOf path: JSONPath) -> FileSelection {
+    let container = JSONPath(Array(path.steps.dropLast()))
+    guard case .index(let index) = path.steps.last else { return showing(container.pointer) }
+    let before = 3
+    return showing(container.pointer, from: max(0, index - before))
+  }
+
   /// Returns the same place in another view.
   func viewed(as view: View) -> FileSelection {
-    var selection = FileSelection(list: list)
+    var selection = wholeFile
     selection.decode = decode
     selection.view = view
     selection.pointer = view == .tree || view == .table ? pointer : ""
@@ -90,7 +110,7 @@ extension FileSelection {
   /// The fields of a query.
   static let fields: [PageField] =
     [
-      .view, .at, .from, .sort, .order, .find, .hit, .decode, .escapes, .part,
+      .view, .at, .from, .sort, .order, .find, .hit, .decode, .escapes, .part, .with,
     ] + ListSelection.fields
 
   /// Reads a selection from the query of a page's URL.
@@ -125,5 +145,9 @@ extension FileSelection {
     showsEscapes = try isSet(.escapes, "1")
     isPart = try isSet(.part, "1")
     list = try ListSelection(query)
+    with = try value(.with).map { (text) throws(HTTPProblem) in
+      guard let id = SnapshotID(text) else { throw HTTPProblem.malformedID(text) }
+      return id
+    }
   }
 }

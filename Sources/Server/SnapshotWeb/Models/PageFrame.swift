@@ -49,7 +49,7 @@ enum PageField: String, Sendable, Hashable, CaseIterable {
   case seconds
   /// The position of a page in a list.
   case cursor
-  /// The UUID of the snapshot to compare with.
+  /// The UUID of the snapshot to compare with, also while a file is shown.
   case with
   /// The kind of differences that are listed.
   case kind

@@ -17,6 +17,8 @@ struct PreviewPage: Sendable {
   var selection: FileSelection = FileSelection()
   /// The preview of the file.
   var preview: FilePreview
+  /// The comparison with another snapshot; `nil` if none was asked for.
+  var comparison: FileComparison?
 }
 
 /// The part of a file that one page shows.

@@ -1,3 +1,4 @@
+import HTTPSemantics
 import JSONText
 import SnapshotDiff
 import SnapshotFormat
@@ -50,10 +51,17 @@ struct DiffLinks {
 
   /// The page of a file.
   func file(_ path: String, isFirst: Bool) -> String {
-    PagePath.preview(isFirst ? first : second, file: path).description
+    PagePath.preview(isFirst ? first : second, file: path, selection(isFirst)).description
   }
 
-  /// The place of a JSON value in its file; `nil` if the path does not lead there.
+  /// A selection of a file of one snapshot, compared with the other one.
+  private func selection(_ isFirst: Bool) -> FileSelection {
+    var selection = FileSelection()
+    selection.with = isFirst ? second : first
+    return selection
+  }
+
+  /// The place of a JSON value among its siblings in its file; `nil` if the path does not lead there.
   func value(_ path: JSONPath, in file: String, isFirst: Bool) -> String? {
     let mostBytes = 2000
     let keyLength = ComparisonLimits.list.keyLength
@@ -63,14 +71,15 @@ struct DiffLinks {
     }
     let pointer = path.pointer
     guard isWhole, pointer.utf8.count <= mostBytes else { return nil }
-    return PagePath.preview(isFirst ? first : second, file: file, FileSelection().showing(pointer))
-      .description
+    let page = PagePath.preview(
+      isFirst ? first : second, file: file, selection(isFirst).showing(siblingsOf: path))
+    return page.description + (pointer.isEmpty ? "" : "#" + PercentCoding.encode(pointer))
   }
 
   /// The place of a line, counted from 1, in its file.
   func line(_ number: Int, in file: String, isFirst: Bool) -> String {
     let leadingLines = 4
-    let selection = FileSelection().viewed(as: .text).starting(at: max(0, number - leadingLines))
+    let selection = selection(isFirst).viewed(as: .text).starting(at: max(0, number - leadingLines))
     return PagePath.preview(isFirst ? first : second, file: file, selection).description + "#L\(number)"
   }
 }

@@ -14,19 +14,28 @@ struct JSONRows {
   private let linkLength: Int
   /// The match that is marked.
   private let hit: FilePreview.Hit?
+  /// The differences from another snapshot, and the name of that.
+  private let marks: ValueMarks?
+  private let other: String
   /// The numbers of bytes of a key and of a text at which they are cut off.
   private static let keyLength = 400
   private static let textLength = 600
+  /// The number of bytes at which the other value is cut off.
+  private static let otherLength = 200
   /// The number of bytes at which base64 is cut off that has a link to its contents.
   private static let base64Length = 160
   /// The approximate number of bytes of a row without its texts.
   private static let rowLength = 220
+  /// The approximate number of bytes of a mark without its text.
+  private static let markLength = 90
 
   /// Makes the rows of `outline`. With `isPart`, only those of its contents.
   init(_ outline: JSONOutline, _ links: FileLinks, isPart: Bool, _ budget: inout PageBudget) {
     self.links = links
     linkLength = 3 * links.length
     hit = links.page.preview.hit
+    marks = links.page.comparison?.marks
+    other = links.page.nameOfOther
     if isPart, let contents = outline.root.contents {
       add(contents, of: outline.root.child, isPart: true, &budget)
     } else {
@@ -82,7 +91,11 @@ struct JSONRows {
       add(contents, of: node.child, &budget)
       rows.append(Self.row("end", ["close": close]))
     } else {
-      fields["items"] = Self.items(preview, &budget)
+      var marked: Set<Int> = []
+      if preview.isShort, case .changed(let counterpart) = marks?.marks[node.child.place] {
+        marked = differing(node.child, counterpart)?.own ?? []
+      }
+      fields["items"] = Self.items(preview, marking: marked, &budget)
       if let link = links.object(preview), budget.take(60 + link.utf8.count) {
         fields["decode"] = ["href": link, "text": "Show object"] as Fields
       }
@@ -105,15 +118,96 @@ struct JSONRows {
       rows.append(Self.row("more", more(child, from: 0, count: contents.from, "before")))
     }
     for node in contents.nodes { add(node, isInArray: isArray, &budget) }
+    if let missing = marks?.missing[child.place] { add(missing, isInArray: isArray, &budget) }
     if contents.rest > 0 {
       let next = contents.from + contents.nodes.count
       rows.append(Self.row("more", more(child, from: next, count: contents.rest, "more")))
     }
   }
 
+  /// Adds the values that only the other snapshot has.
+  private mutating func add(_ missing: ValueMarks.Missing, isInArray: Bool, _ budget: inout PageBudget) {
+    var left = missing.count
+    for child in missing.children where budget.take(Self.rowLength) {
+      var fields = otherValue(child, &budget)
+      fields["key"] = child.key.map { cut(PageText.inline($0), to: Self.keyLength, &budget) }
+      fields["index"] = isInArray ? "\(child.place.index)" : nil
+      rows.append(Self.row("gone", fields))
+      left -= 1
+    }
+    guard left > 0 else { return }
+    let word = left < missing.count ? "more " : ""
+    rows.append(
+      Self.row(
+        "gone",
+        [
+          "text": Measures.count(left, word + "value"), "kind": "note", "key": nil, "index": nil,
+          "items": nil, "other": other,
+        ]))
+  }
+
+  /// A value of the other snapshot.
+  /// - Parameter shown: the indices of the only shown items of a container.
+  private func otherValue(
+    _ child: JSONChild, only shown: Set<Int>? = nil, _ budget: inout PageBudget
+  ) -> Fields {
+    var fields: Fields = [
+      "text": nil, "kind": nil, "items": nil, "open": nil, "close": nil, "hasMore": nil, "other": other,
+      "key": nil,
+    ]
+    func show(_ text: String, _ kind: String) {
+      fields["text"] = text
+      fields["kind"] = kind
+    }
+    switch child.value {
+    case .string(let text, let isCut):
+      show("\"\(cut(PageText.inline(text), to: Self.otherLength, &budget))\(isCut ? "…" : "")\"", "string")
+    case .number(let text, let isCut):
+      show(cut(text, to: Self.otherLength, &budget) + (isCut ? "…" : ""), "number")
+    case .literal(let text): show(text, "literal")
+    case .object(let preview), .array(let preview):
+      let isObject = if case .object = child.value { true } else { false }
+      (fields["open"], fields["close"]) = (isObject ? "{" : "[", isObject ? "}" : "]")
+      fields["items"] = Self.items(preview, only: shown, &budget)
+      fields["hasMore"] = preview.count > (shown?.count ?? preview.items.count)
+    }
+    return fields
+  }
+
+  /// Adds the difference of a value to the values of its row.
+  private func mark(_ child: JSONChild, _ fields: inout Fields, _ budget: inout PageBudget) {
+    guard let mark = marks?.marks[child.place] else { return }
+    _ = budget.take(Self.markLength)
+    switch mark {
+    case .changed(let counterpart):
+      let other = differing(child, counterpart)?.other
+      // Otherwise, the items are marked that differ.
+      fields["isMarked"] = other == nil
+      fields["was"] = otherValue(counterpart, only: other, &budget)
+    case .added: fields["isAdded"] = true
+    case .inside(let count):
+      fields["inside"] = ["text": count.map { Measures.count($0, "change") } ?? "changes"] as Fields
+    }
+  }
+
+  /// The indices of the items that differ in the previews of two short containers, and of the others' counterparts;
+  /// `nil` if they do not correspond.
+  private func differing(_ child: JSONChild, _ counterpart: JSONChild) -> (own: Set<Int>, other: Set<Int>)? {
+    guard let own = child.value.preview?.items, let other = counterpart.value.preview?.items,
+      own.first?.key != nil && other.first?.key != nil
+        || own.count == other.count && own.first?.key == nil && other.first?.key == nil
+    else { return nil }
+    return (
+      Set(own.indices.filter { !other.contains(own[$0], at: $0) }),
+      Set(other.indices.filter { !own.contains(other[$0], at: $0) })
+    )
+  }
+
   /// A row of one kind. All other kinds are set to nothing, so that the template does not find fields around the row.
   private static func row(_ kind: String, _ fields: Fields) -> Fields {
-    var row: Fields = ["container": nil, "closed": nil, "leaf": nil, "inline": nil, "more": nil, "end": nil]
+    var row: Fields = [
+      "container": nil, "closed": nil, "leaf": nil, "inline": nil, "more": nil, "end": nil, "gone": nil,
+    ]
     row[kind] = fields
     return row
   }
@@ -139,7 +233,7 @@ struct JSONRows {
     let pointer = path.pointer
     let isHit =
       if case .value(path, child.place.index) = hit?.place { true } else { false }
-    return [
+    var fields: Fields = [
       "line": child.place.line + 1,
       "id": pointer.isEmpty || pointer.utf8.contains(0x20) || child.isKeyCut || child.isDuplicate
         ? nil : pointer,
@@ -148,18 +242,25 @@ struct JSONRows {
       "index": isInArray ? "\(child.place.index)" : nil, "isDuplicate": child.isDuplicate,
       "text": nil, "kind": nil, "whole": nil, "open": nil, "close": nil, "count": nil, "items": nil,
       "hasMore": nil, "part": nil, "decode": nil, "type": child.type?.name, "isHit": isHit,
+      "isMarked": nil, "isAdded": nil, "was": nil, "inside": nil, "other": other,
     ]
+    mark(child, &fields, &budget)
+    return fields
   }
 
   /// The values of the template `value-items`.
-  private static func items(_ preview: JSONPreview, _ budget: inout PageBudget) -> [Fields] {
+  private static func items(
+    _ preview: JSONPreview, only shown: Set<Int>? = nil, marking marked: Set<Int> = [],
+    _ budget: inout PageBudget
+  ) -> [Fields] {
     var items: [Fields] = []
-    for (index, item) in preview.items.enumerated() {
-      let shown = PageText.cut(text(of: item), to: 200)
+    for (index, item) in preview.items.enumerated() where shown?.contains(index) ?? true {
+      let text = PageText.cut(text(of: item), to: 200)
       let key = item.key.map { PageText.cut($0, to: 100) }
-      guard budget.take(60 + shown.length + (key?.length ?? 0)) else { break }
+      guard budget.take(60 + text.length + (key?.length ?? 0)) else { break }
       items.append([
-        "comma": index > 0, "key": key?.text, "text": shown.text, "kind": item.kind.rawValue,
+        "comma": !items.isEmpty, "key": key?.text, "text": text.text, "kind": item.kind.rawValue,
+        "isMarked": marked.contains(index),
       ])
     }
     return items
@@ -179,6 +280,14 @@ struct JSONRows {
     let shown = PageText.cut(text, to: min(limit, budget.left))
     _ = budget.take(shown.length)
     return shown.text
+  }
+}
+
+extension [JSONPreview.Item] {
+  /// Whether there is an equal item with the same key, or without keys at the same index.
+  fileprivate func contains(_ item: JSONPreview.Item, at index: Int) -> Bool {
+    guard item.key == nil else { return contains(item) }
+    return indices.contains(index) && self[index] == item
   }
 }
 

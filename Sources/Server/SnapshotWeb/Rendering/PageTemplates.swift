@@ -41,6 +41,8 @@ struct PageTemplates: Sendable {
     "values": PackageResources.values_mustache,
     "value-line": PackageResources.value_line_mustache,
     "value-label": PackageResources.value_label_mustache,
+    "value-mark": PackageResources.value_mark_mustache,
+    "compared": PackageResources.compared_mustache,
     "value-items": PackageResources.value_items_mustache,
     "diff": PackageResources.diff_mustache,
     "link": PackageResources.link_mustache,

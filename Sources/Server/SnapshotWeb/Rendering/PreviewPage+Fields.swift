@@ -40,6 +40,7 @@ extension PreviewPage {
       "decoded": preview.decoded.map { decodedFields($0, &budget) },
       "crumbs": crumbs(links, &budget),
       "preview": contentFields,
+      "compared": comparisonFields(links),
     ]
   }
 
@@ -157,7 +158,7 @@ extension PreviewPage {
     let pointer = decoded.path.pointer
     return [
       "place": budget.name(decoded.path.description, most: 400), "coding": coding,
-      "href": PagePath.preview(record.id, file: path, FileSelection().showing(pointer)).description,
+      "href": PagePath.preview(record.id, file: path, selection.wholeFile.showing(pointer)).description,
       "size": Measures.size(Int64(decoded.size)), "download": decodedPath,
     ]
   }

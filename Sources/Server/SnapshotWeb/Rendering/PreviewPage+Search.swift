@@ -1,4 +1,5 @@
 import JSONText
+import SnapshotFormat
 import SnapshotViewer
 
 /// The form for a search in a file, its matches, and one match in its place.
@@ -17,6 +18,7 @@ extension PreviewPage {
   private func hiddenFields(isText: Bool) -> [Fields] {
     var pairs: [(PageField, String)] = isText ? [(.view, FileSelection.View.text.rawValue)] : []
     if let decode = selection.decode { pairs.append((.decode, decode)) }
+    if let with = selection.with { pairs.append((.with, with.description)) }
     return (pairs + selection.list.pairs).map { ["hiddenName": $0.0.rawValue, "hiddenValue": $0.1] }
   }
 

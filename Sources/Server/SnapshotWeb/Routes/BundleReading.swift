@@ -35,8 +35,12 @@ enum BundleReading {
   }
 
   /// Returns the page of a file in the bundle.
+  /// - Parameters:
+  ///   - other: the bundle with which the file is compared; `nil` for none.
+  ///   - filter: the values that are not compared.
   static func preview(
-    of file: ZipEntry, in bundle: StoredBundle, _ selection: FileSelection, cache: ViewerCache
+    of file: ZipEntry, in bundle: StoredBundle, _ selection: FileSelection, cache: ViewerCache,
+    with other: StoredBundle? = nil, filter: ComparisonFilter = ComparisonFilter()
   ) throws -> PreviewPage {
     var page = PreviewPage(
       record: bundle.record, path: file.name, size: file.size, selection: selection,
@@ -50,6 +54,10 @@ enum BundleReading {
       }
       page.preview = try FilePreview(
         file.name, file, of: bundle.file, bundle: bundle.record.sha256, selection, cache: cache)
+      if let other {
+        page.comparison = try comparison(
+          of: page, file, in: bundle, with: other, filter: filter, cache: cache)
+      }
     } catch ViewerError.zip(let error) {
       guard case .damaged = StoreError(reading: error) else { throw StoreError(reading: error) }
       page.preview = FilePreview(.unreadable(Unreadable.damaged.description))
@@ -59,6 +67,28 @@ enum BundleReading {
       throw StoreError.system(error)
     }
     return page
+  }
+
+  /// Compares the page of a file. If the other bundle can't be read, the page tells.
+  private static func comparison(
+    of page: PreviewPage, _ file: ZipEntry, in bundle: StoredBundle, with other: StoredBundle,
+    filter: ComparisonFilter, cache: ViewerCache
+  ) throws -> FileComparison {
+    func failed(_ reason: String) -> FileComparison {
+      FileComparison(other: other.record, path: nil, outcome: .failed(reason))
+    }
+    do {
+      return try FileComparison(of: page, file, in: bundle, with: other, filter: filter, cache: cache)
+    } catch let error as BundleError {
+      return failed(try unreadable(error).description)
+    } catch StoreError.damaged {
+      return failed(Unreadable.damaged.description)
+    } catch ViewerError.zip(let error) {
+      guard case .damaged = StoreError(reading: error) else { throw StoreError(reading: error) }
+      return failed(Unreadable.damaged.description)
+    } catch ViewerError.outOfSpace {
+      return failed(noSpace)
+    }
   }
 
   /// Returns the decoded contents of the string at a JSON Pointer in a file. An image is shown; all else is a download.

@@ -132,5 +132,5 @@ extension SnapshotService {
 
 extension HTTPProblem {
   /// Whether the problem is a damaged bundle. Its record can still be shown.
-  fileprivate var isDamage: Bool { ProblemKind(self) == .snapshotDamaged }
+  var isDamage: Bool { ProblemKind(self) == .snapshotDamaged }
 }

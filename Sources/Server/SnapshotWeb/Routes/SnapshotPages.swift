@@ -5,6 +5,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotAPI
+import SnapshotDiff
 import SnapshotFormat
 import SnapshotStore
 import SnapshotViewer
@@ -22,14 +23,16 @@ struct SnapshotPages: Sendable {
   private let history: AuditHistory?
   private let viewer: ViewerCache
   private let contents = ContentsCache()
+  private let filter: ComparisonFilter
 
   init(
     _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
-    history: AuditHistory?, viewer: ViewerCache
+    history: AuditHistory?, viewer: ViewerCache, filter: ComparisonFilter
   ) {
     self.pages = pages
     self.service = service
     self.viewer = viewer
+    self.filter = filter
     self.access = access
     self.limits = limits
     self.history = history
@@ -97,10 +100,13 @@ struct SnapshotPages: Sendable {
     let bundle = try await service.bundle(for: call.asAPI)
     let names = try FileRoutes.names(of: call.asAPI)
     let shown = page(of: bundle.record, call)
+    let (other, failure) = try await other(selection.with, call)
     var response = try await pages.render(call.visitor, on: Self.readers.next) {
-      [viewer, contents] renderer, frame in
+      [viewer, contents, filter] renderer, frame in
       let entry = try FileRoutes.entry(named: names, in: bundle)
-      let file = try BundleReading.preview(of: entry, in: bundle, selection, cache: viewer)
+      var file = try BundleReading.preview(
+        of: entry, in: bundle, selection, cache: viewer, with: other, filter: filter)
+      if let failure { file.comparison = failure }
       if selection.isPart { return renderer.renderPart(of: file) }
       var page = shown
       page.contents = try BundleReading.list(of: bundle, selection.list, current: entry.name, cache: contents)
@@ -126,6 +132,23 @@ struct SnapshotPages: Sendable {
       throw .badRequest("There is no panel ‘\(name)’.")
     }
     return panel
+  }
+
+  /// Opens the snapshot with which a file is compared. If it can't be read, the file is shown nevertheless, with the
+  /// reason.
+  private func other(
+    _ id: SnapshotID?, _ call: PageCall
+  ) async throws -> (bundle: StoredBundle?, failure: FileComparison?) {
+    guard let id else { return (nil, nil) }
+    do {
+      _ = try await service.record(id, visibleTo: call.caller)
+      call.compares(with: id)
+      return (try await service.open(id), nil)
+    } catch {
+      guard let problem = SnapshotProblem.answer(to: error), problem.status.code < 500 || problem.isDamage
+      else { throw error }
+      return (nil, FileComparison(outcome: .failed(problem.detail)))
+    }
   }
 
   /// Sends the decoded contents of a string in a file.
@@ -242,7 +265,7 @@ extension SnapshotPage {
   fileprivate mutating func selectFirst(of bundle: StoredBundle, cache: ViewerCache) throws {
     guard case .success(var list) = contents, let path = list.first else { return }
     let file = FileSelection(list: list.selection)
-    let entry = try FileRoutes.entry(named: path, in: bundle)
+    let entry = try FileRoutes.entry(named: [path], in: bundle)
     selected = .first(try BundleReading.preview(of: entry, in: bundle, file, cache: cache))
     list.current = path
     contents = .success(list)

@@ -47,7 +47,7 @@ package struct WebPages: Sendable {
       + ReportPages(pages, service, limits: limits, uploadsAreResumable: uploads.areResumable).endpoints
       + SnapshotPages(
         pages, service, access: access, limits: limits, history: history,
-        viewer: ViewerCache(copies)
+        viewer: ViewerCache(copies), filter: comparisonFilter
       ).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
       + uploads.endpoints

@@ -132,6 +132,68 @@ package struct JSONView: Sendable {
   }
 }
 
+extension JSONView {
+  /// Members of an object: those with the keys that were asked for, and the others.
+  package struct Members: Sendable {
+    /// The first member with each of the keys.
+    package internal(set) var named: [[UInt8]: JSONChild] = [:]
+    /// The first members with other keys.
+    package internal(set) var others: [JSONChild] = []
+    /// The number of all members with other keys.
+    package internal(set) var otherCount = 0
+  }
+
+  /// Reads the members of the object at `place` with these keys, and at most `limit` with other keys; none of other
+  /// values. Passes over the object once, and over at most ``Limits/keys`` of its members.
+  package func members(
+    of place: JSONPlace, named keys: Set<[UInt8]>, others limit: Int
+  ) throws(ViewerError) -> Members {
+    var members = Members()
+    var walk = try JSONWalk(self, place, keepingText: limits.text)
+    guard walk.isObject == true else { return members }
+    while let child = try walk.next(), child.index < limits.keys {
+      guard let key = child.key, !child.isKeyCut else {
+        try walk.pass(child)
+        continue
+      }
+      let text = String(wholeCharactersOf: key[...])
+      let name = Array(text.utf8)
+      let isNamed = keys.contains(name)
+      if !isNamed { members.otherCount += 1 }
+      guard isNamed ? members.named[name] == nil : members.others.count < limit else {
+        try walk.pass(child)
+        continue
+      }
+      var entry = JSONChild(
+        place: place.child(.key(text), child), key: text, isKeyCut: false, value: try walk.value(child))
+      entry.type = try type(ofValueAt: child.offset)
+      if isNamed { members.named[name] = entry } else { members.others.append(entry) }
+    }
+    return members
+  }
+
+  /// The bytes of the value at `place`, as written; `nil` if there are more than `limit`.
+  package func source(of place: JSONPlace, limit: Int) throws(ViewerError) -> [UInt8]? {
+    guard !place.isSequence else { return bytes.size <= limit ? try bytes.read(upTo: limit, at: 0) : nil }
+    var start = place.offset
+    var end: Int
+    if let container = index.container(at: start) {
+      end = Int(container.end)
+    } else {
+      // Not larger than the spacing of the index, except for strings and numbers.
+      var reader = JSONReader(bytes, from: place.offset, .value)
+      guard let token = try reader.token() else { throw .changed }
+      start = reader.tokenizer.range.lowerBound
+      end = reader.tokenizer.range.upperBound
+      if token == .beginObject || token == .beginArray {
+        _ = try pass(token, &reader, in: nil)
+        end = reader.tokenizer.range.upperBound
+      }
+    }
+    return end - start <= limit ? try bytes.read(upTo: end - start, at: start) : nil
+  }
+}
+
 extension JSONPlace {
   /// The place of a child.
   func child(_ step: JSONPath.Step, _ child: JSONWalk.Child) -> JSONPlace {

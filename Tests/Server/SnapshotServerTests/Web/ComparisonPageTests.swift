@@ -8,6 +8,7 @@ import Testing
   private let api = TestAPI()
   private let browser: PageBrowser
   private let first: SampleBundle
+  private let second: SnapshotID
   private let path: String
 
   init() async throws {
@@ -20,6 +21,7 @@ import Testing
     }
     first = try bundle(1)
     let second = try bundle(2)
+    self.second = second.id
     for bundle in [first, second] {
       let answer = try await api.upload(bundle.bytes, report: "BUG-1")
       #expect(answer.status == 201)
@@ -47,6 +49,44 @@ import Testing
     #expect(try await browser.get(path).text.contains("\(path)&amp;file=attachments%2Flog.txt\""))
     let page = try await browser.get("\(path)&file=attachments/log.txt").text
     #expect(page.contains("1 change") && page.contains("<del>1</del>") && page.contains("<ins>2</ins>"))
+  }
+
+  @Test func `the page of a file marks the values that differ in another snapshot`() async throws {
+    let file = "/snapshots/\(first.id)/files/recordings/feed"
+    let other = try await attach(#"[{"id":0,"at":1,"text":"other"},{"id":700,"gone":1}]"#) {
+      $0.application.version = "9.9"
+    }
+    let plain = try await browser.get(file).text
+    #expect(!plain.contains("class=\"was\"") && !plain.contains("with="))
+    let page = try await browser.get("\(file)?with=\(other)").text
+    #expect(page.contains("<span class=\"string ch\">&quot;old 0&quot;</span>"))
+    let was = #/<span class="was">{ <b>text</b>: <span class="string">&quot;other&quot;</span>, … } in 9\.9</span>/#
+    #expect(page.contains(was))
+    #expect(page.contains("at=%2F0&amp;with=\(other)\""))
+    #expect(page.contains("href=\"\(file)\">Without comparison"))
+    #expect(page.contains("/snapshots/\(other)/diff?with=\(first.id)&amp;recording=feed\""))
+    let same = try await browser.get("\(file)?with=\(first.id)").text
+    #expect(same.contains("The contents are identical."))
+  }
+
+  @Test func `a file is shown even if the snapshot to compare with is not there`() async throws {
+    let file = "/snapshots/\(first.id)/files/recordings/feed"
+    let page = try await browser.get("\(file)?with=\(SnapshotID())")
+    #expect(page.status == 200)
+    #expect(page.text.contains("Compared with another snapshot: ") && page.text.contains("old 99"))
+    #expect(try await browser.get("\(file)?with=x").status == 400)
+    let other = try await attach("{}") { $0.recordings[0].call = 1 }
+    #expect(try await browser.get("\(file)?with=\(other)").text.contains("It has no such file."))
+    let log = "/snapshots/\(first.id)/files/attachments/log.txt?with="
+    #expect(try await browser.get("\(log)\(second)").text.contains("The contents differ."))
+  }
+
+  private func attach(
+    _ text: String, _ alter: (inout Manifest) -> Void = { _ in }
+  ) async throws -> SnapshotID {
+    let bundle = try SampleBundle(text, alter: alter)
+    #expect(try await api.upload(bundle.bytes, report: "BUG-1").status == 201)
+    return bundle.id
   }
 
   @Test func `a filter omits values, and the permanent link contains it`() async throws {
