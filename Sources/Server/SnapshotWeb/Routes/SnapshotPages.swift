@@ -83,7 +83,7 @@ struct SnapshotPages: Sendable {
     if panel == .details { shown.neighbours = try await service.neighbours(of: record, for: call.caller) }
     let bundle = try await readable(id)
     let complete = shown
-    return try await pages.render(call.visitor, notice: notice, on: Self.readers.next) {
+    var response = try await pages.render(call.visitor, notice: notice, on: Self.readers.next) {
       [viewer, contents] renderer, frame in
       var page = complete
       page.selected = panel.map { .panel($0) } ?? (bundle == nil ? .panel(.details) : .nothing)
@@ -93,6 +93,9 @@ struct SnapshotPages: Sendable {
       }
       return renderer.render(page, in: frame)
     }
+    // The script loads parts of the first file.
+    if panel == nil { response.allowRequestsOfScripts() }
+    return response
   }
 
   private func showFile(_ call: PageCall) async throws -> HTTPServerResponse {
