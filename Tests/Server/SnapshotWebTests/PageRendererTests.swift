@@ -99,7 +99,7 @@ struct PageRendererTests {
 
   @Test func `recordings stand below their modules with type, state, time and size`() throws {
     let rows = try list(ListSelection())
-    #expect(rows[0] == "{} news/feed 302, 1,052 ms 12:00:00 190 B")
+    #expect(rows[0] == "{} news/feed 302, 1,052 ms 00:00:00 190 B")
     #expect(rows[1].hasPrefix("· session") || rows[1].hasPrefix("· weather/today"))
     #expect(rows.contains { $0.contains("invalid JSON, 1:9") })
     #expect(rows.contains { $0.contains("7 redacted") })

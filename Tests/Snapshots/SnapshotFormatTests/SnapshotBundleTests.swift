@@ -148,6 +148,6 @@ struct SnapshotBundleTests {
     let error = #expect(throws: BundleError.self) {
       try SnapshotBundle.validate(folder: sample.temporary.file("nowhere"))
     }
-    #expect(error?.description.contains("No such file") == true)
+    #expect(error?.description.contains("no such file") == true)
   }
 }

@@ -64,6 +64,7 @@ import Testing
       $0.expiresAt = Date(timeIntervalSince1970: 1)
       $0.comments = Self.comments(at: 2)
       $0.isPinned = true
+      $0.problemCount = 4
       $0.revision = 3
       $0.attempt = SnapshotID()
     }
@@ -75,7 +76,7 @@ import Testing
     decoded.attempt = record.attempt
     #expect(decoded == record)
     let optional: Set = [
-      "manifestID", "identifiers", "attachedBy", "expiresAt", "comments", "pinned", "revision",
+      "manifestID", "identifiers", "attachedBy", "expiresAt", "comments", "pinned", "revision", "problemCount",
     ]
     for key in members.keys {
       var others = members
