@@ -14,7 +14,7 @@ package struct JSONTokenizer: Sendable {
     package var depth = 512
     /// The maximum number of bytes of one string or number that are kept. Further bytes are read and counted.
     package var textLength = Int.max
-    /// Whether keys and strings that are written as they are, without escape sequences, are kept too.
+    /// Whether numbers, and keys and strings without escape sequences are kept too. They are in the document as they are.
     package var keepsPlainText = true
     /// Whether strings are kept as written, with escape sequences not decoded.
     package var keepsEscapes = false
@@ -201,7 +201,7 @@ package struct JSONTokenizer: Sendable {
         throw failure(.unexpected)
       }
       try beginValue()
-      characters.append(byte)
+      if configuration.keepsPlainText { characters.append(byte) }
       position += 1
       return try goOn(number)
     }
@@ -334,7 +334,7 @@ package struct JSONTokenizer: Sendable {
     var number = begun
     let first = position
     while position < piece.count, number.take(piece[position]) { position += 1 }
-    characters.append(piece, first..<position)
+    if configuration.keepsPlainText { characters.append(piece, first..<position) }
     guard position < piece.count else {
       lexeme = .number(number)
       return nil
