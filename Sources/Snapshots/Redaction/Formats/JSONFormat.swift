@@ -131,6 +131,7 @@ struct JSONFormat {
     }
   }
 
+  /// Judges the key between the quotes at `range`.
   private mutating func takeKey(_ range: Range<Int>, _ tokenizer: inout JSONTokenizer) {
     guard removed == nil, !open.isEmpty else { return }
     func key() -> ArraySlice<UInt8> { tokenizer.isPlain ? bytes[range] : tokenizer.text[...] }

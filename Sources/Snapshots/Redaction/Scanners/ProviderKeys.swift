@@ -99,8 +99,7 @@ enum PrivateKeyBlocks {
     }
     let next = index + dashes.count
     guard has(begin, text, index), let close = nextDashes(text, from: index + begin.count),
-      close - index < 80,
-      hasSuffix(label, text, close)
+      close - index < 80, hasSuffix(label, text, close)
     else { return next }
     let start = close + dashes.count
     // Without an end, everything that can belong to the key is removed.

@@ -19,9 +19,9 @@ enum TextScanner: Int, Sendable, CaseIterable {
     }
   }
 
-  /// Several searches.
+  /// Several scanners.
   struct Group: Sendable {
-    /// For each byte the scanners that look at it, one bit each.
+    /// For each byte the scanners that look at it: a bit for each, by its raw value.
     private var scanners = [UInt16](repeating: 0, count: 256)
     /// The bytes at which no scanner looks.
     private var others = ByteSet(0...255)
@@ -35,7 +35,10 @@ enum TextScanner: Int, Sendable, CaseIterable {
       }
     }
 
-    /// Returns what is found in `text`, in no particular order.
+    /// Returns what is found in `text`, in no particular order. `verdict` is that about the names of values.
+    ///
+    /// A scanner is called with the text, the index of a mark, and the ranges to add to. It returns the index from which it
+    /// goes on.
     func scan(_ text: [UInt8], _ verdict: (ArraySlice<UInt8>) -> Judge.Verdict) -> [Range<Int>] {
       var found: [Range<Int>] = []
       var assignments = AssignmentScanner()
