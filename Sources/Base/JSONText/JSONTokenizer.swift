@@ -57,7 +57,8 @@ package struct JSONTokenizer: Sendable {
   package var textLength: Int { characters.length }
   /// Whether the last key or string is valid Unicode, that is, without unpaired surrogates.
   package var isUnicode: Bool { characters.isUnicode }
-  /// Whether the last key or string is written as it is, so that it can be read at ``range``. It is not known of all.
+  /// Whether the last key or string is in the document as it is, between the quotes at ``range``. It is false if that is
+  /// not known, as for one in several pieces.
   package private(set) var isPlain = false
   /// The position of the last token, as byte offsets in the document.
   package private(set) var range = 0..<0

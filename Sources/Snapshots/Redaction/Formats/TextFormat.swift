@@ -6,7 +6,7 @@ struct TextFormat {
   private var edits: [Edit] = []
   /// The start of the current word, which percent-encoding can extend over.
   private var word = 0
-  /// The end of the last digits of base64, which can be several lines.
+  /// The end of all digits of base64 that were read. They can be several lines.
   private var endOfDigits = 0
   /// The start of the current run without quotes and angle brackets, which entities can extend over.
   private var run = 0
@@ -125,7 +125,7 @@ struct TextFormat {
     let digits = Base64.endOfDigits(text, start, known: endOfDigits)
     // Of a further line of the same digits, only the first part is new.
     let isFurtherLine = digits == endOfDigits
-    endOfDigits = digits
+    endOfDigits = max(endOfDigits, digits)
     var end = digits
     guard end - start >= Base64.shortest else { return nil }
     while end < text.count, end - digits < 2, text[end] == UInt8(ascii: "=") { end += 1 }

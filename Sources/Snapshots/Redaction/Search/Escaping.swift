@@ -231,7 +231,7 @@ struct ByteSet: Sendable {
   @inline(never)
   func end(_ text: [UInt8], _ range: Range<Int>) -> Int {
     // Checked once instead of for each byte.
-    precondition(text.indices.contains(range))
+    precondition(range.lowerBound >= 0 && range.upperBound <= text.count)
     return unsafe members.withUnsafeBufferPointer { members in
       unsafe text.withUnsafeBufferPointer { text in
         var index = range.lowerBound
