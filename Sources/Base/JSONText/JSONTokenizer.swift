@@ -14,7 +14,7 @@ package struct JSONTokenizer: Sendable {
     package var depth = 512
     /// The maximum number of bytes of one string or number that are kept. Further bytes are read and counted.
     package var textLength = Int.max
-    /// Whether keys and strings that are written as they are, without escape sequences, are kept too.
+    /// Whether numbers, and keys and strings without escape sequences are kept too. They are in the document as they are.
     package var keepsPlainText = true
     /// Whether strings are kept as written, with escape sequences not decoded.
     package var keepsEscapes = false
@@ -57,7 +57,8 @@ package struct JSONTokenizer: Sendable {
   package var textLength: Int { characters.length }
   /// Whether the last key or string is valid Unicode, that is, without unpaired surrogates.
   package var isUnicode: Bool { characters.isUnicode }
-  /// Whether the last key or string is written as it is, so that it can be read at ``range``. It is not known of all.
+  /// Whether the last key or string is in the document as it is, between the quotes at ``range``. It is false if that is
+  /// not known, as for one in several pieces.
   package private(set) var isPlain = false
   /// The position of the last token, as byte offsets in the document.
   package private(set) var range = 0..<0
@@ -201,7 +202,7 @@ package struct JSONTokenizer: Sendable {
         throw failure(.unexpected)
       }
       try beginValue()
-      characters.append(byte)
+      if configuration.keepsPlainText { characters.append(byte) }
       position += 1
       return try goOn(number)
     }
@@ -334,7 +335,7 @@ package struct JSONTokenizer: Sendable {
     var number = begun
     let first = position
     while position < piece.count, number.take(piece[position]) { position += 1 }
-    characters.append(piece, first..<position)
+    if configuration.keepsPlainText { characters.append(piece, first..<position) }
     guard position < piece.count else {
       lexeme = .number(number)
       return nil

@@ -32,6 +32,23 @@ struct HostileTextTests {
     #expect(left.count == json.count - 1 + RedactionRule.mark.utf8.count)
   }
 
+  @Test func `base64 of binary data in many lines is read in linear time, and a secret after it is found`()
+    throws
+  {
+    var state: UInt32 = 1
+    let binary = Data(
+      (0..<57 * 2600).map { _ in
+        state = state &* 1_664_525 &+ 1_013_904_223
+        return UInt8(state >> 24)
+      })
+    let lines = binary.base64EncodedString(options: [.lineLength76Characters, .endLineWithLineFeed])
+    let secret = Data("password=hunter2hunter2".utf8).base64EncodedString()
+    let left = try Redactor(rules: .usualSecrets).redact(Data("\(lines)\n\(secret)".utf8), as: "a")
+    let text = String(decoding: left, as: UTF8.self)
+    #expect(text.hasPrefix(lines))
+    #expect(!text.contains(secret))
+  }
+
   @Test func `a regular expression that takes exponential time is given up, and its text is refused`()
     throws
   {

@@ -98,7 +98,7 @@ struct JSONFormat {
     _ token: JSONTokenizer.Token, _ range: Range<Int>, _ tokenizer: inout JSONTokenizer
   ) {
     switch token {
-    case .key: takeKey(range.lowerBound + 1..<range.upperBound - 1, tokenizer)
+    case .key: takeKey(range.lowerBound + 1..<range.upperBound - 1, &tokenizer)
     case .beginObject, .beginArray:
       let isObject = token == .beginObject
       let (isSecret, states) = beginValue(range, nil)
@@ -131,7 +131,8 @@ struct JSONFormat {
     }
   }
 
-  private mutating func takeKey(_ range: Range<Int>, _ tokenizer: JSONTokenizer) {
+  /// Judges the key between the quotes at `range`.
+  private mutating func takeKey(_ range: Range<Int>, _ tokenizer: inout JSONTokenizer) {
     guard removed == nil, !open.isEmpty else { return }
     func key() -> ArraySlice<UInt8> { tokenizer.isPlain ? bytes[range] : tokenizer.text[...] }
     let verdict = recent.verdict(bytes, range) { judge.verdict(key()) }

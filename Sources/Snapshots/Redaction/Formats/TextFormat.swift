@@ -6,6 +6,8 @@ struct TextFormat {
   private var edits: [Edit] = []
   /// The start of the current word, which percent-encoding can extend over.
   private var word = 0
+  /// The end of all digits of base64 that were read. They can be several lines.
+  private var endOfDigits = 0
   /// The start of the current run without quotes and angle brackets, which entities can extend over.
   private var run = 0
 
@@ -120,17 +122,23 @@ struct TextFormat {
   }
 
   private mutating func readBase64(_ start: Int) throws(RedactionLimit) -> Int? {
-    let digits = Base64.endOfDigits(text, start)
+    let digits = Base64.endOfDigits(text, start, known: endOfDigits)
+    // Of a further line of the same digits, only the first part is new.
+    let isFurtherLine = digits == endOfDigits
+    endOfDigits = max(endOfDigits, digits)
     var end = digits
     guard end - start >= Base64.shortest else { return nil }
     while end < text.count, end - digits < 2, text[end] == UInt8(ascii: "=") { end += 1 }
     if try readBase64(start..<end) { return end }
+    let head = start..<min(start + Base64.head, digits)
+    if isFurtherLine, !Base64.isLikely(text, head), !text[head].contains(UInt8(ascii: "/")) { return nil }
     // A slash can also separate parts, as in a path.
     var part = start
     for index in start...digits where index == digits || text[index] == UInt8(ascii: "/") {
       if index - part >= Base64.shortest, part > start || index < digits {
         _ = try readBase64(part..<(index == digits ? end : index))
       }
+      if isFurtherLine { break }
       part = index + 1
     }
     return nil

@@ -11,14 +11,13 @@ extension RedactionRule {
   public static let authorization = RedactionRule(
     "authorization",
     [
-      .names(wholeLine: true) { SecretNames.authorization.contains(SecretNames.normalized($0)) },
+      .names(wholeLine: true) { SecretNames.authorization.contains($0) },
       .scan(.schemes),
     ])
 
   /// `Cookie` and `Set-Cookie`, as JSON keys and header fields.
   public static let cookies = RedactionRule(
-    "cookies",
-    [.names(wholeLine: true) { SecretNames.cookies.contains(SecretNames.normalized($0)) }])
+    "cookies", [.names(wholeLine: true) { SecretNames.cookies.contains($0) }])
 
   /// Tokens, passwords, keys and session ids: JSON values with such a key, `name=value` and `name: value` in text and
   /// identifiers, and JSON Web Tokens anywhere. Page tokens such as `pageToken` are kept, because a replay needs them.

@@ -19,7 +19,7 @@ public struct RedactionRule: Sendable {
 
   /// One search method of a rule.
   enum Step: Sendable {
-    /// The values with a name.
+    /// The values with a name, which is normalized.
     case names(wholeLine: Bool, @Sendable (String) -> Bool)
     case path(JSONPathPattern)
     case scan(TextScanner)
@@ -47,7 +47,7 @@ public struct RedactionRule: Sendable {
   /// text, it removes the values of `key=value` and `key: value`, quoted or not.
   public static func jsonKeys(_ keys: [String], named name: String) -> RedactionRule {
     let wanted = Set(keys.map(SecretNames.normalized))
-    return RedactionRule(name, [.names(wholeLine: false) { wanted.contains(SecretNames.normalized($0)) }])
+    return RedactionRule(name, [.names(wholeLine: false) { wanted.contains($0) }])
   }
 
   /// Removes the JSON values at `path`, such as `user.addresses[*].street`. A path consists of keys (case-sensitive),

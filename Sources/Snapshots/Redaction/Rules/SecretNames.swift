@@ -25,10 +25,9 @@ enum SecretNames {
   /// Positions in a list, which a replay needs.
   private static let pages = ["pagetoken", "continuationtoken", "synctoken", "cursortoken"]
 
-  /// Whether a value with this name is a credential, such as a token or a password.
+  /// Whether a value with this normalized name is a credential, such as a token or a password.
   static func isCredential(_ name: String) -> Bool {
-    let name = normalized(name)
-    return credentials.contains(name)
+    credentials.contains(name)
       || (endings.contains(where: name.hasSuffix) && !pages.contains(where: name.hasSuffix))
   }
 
@@ -43,9 +42,8 @@ enum SecretNames {
     "value", "v", "val", "values", "stringvalue", "headervalue", "fieldvalue", "content",
   ]
 
-  /// The part of a name in a list of pairs, such as `{"name": "Authorization", "value": "…"}`.
+  /// The part of a normalized name in a list of pairs, such as `{"name": "Authorization", "value": "…"}`.
   static func role(_ name: String) -> Judge.Role {
-    let name = normalized(name)
-    return pairNames.contains(name) ? .name : pairValues.contains(name) ? .value : .other
+    pairNames.contains(name) ? .name : pairValues.contains(name) ? .value : .other
   }
 }

@@ -55,7 +55,8 @@ struct AssignmentScanner {
     while end > 0, isBlank(text[end - 1]) { end -= 1 }
     while end > 0, Characters.isQuote(text[end - 1]) || text[end - 1] == UInt8(ascii: "\\") { end -= 1 }
     var start = end
-    while start > 0, end - start < nameLimit, isName(text[start - 1]) { start -= 1 }
+    let nameBytes = nameBytes
+    while start > 0, end - start < nameLimit, nameBytes.contains(text[start - 1]) { start -= 1 }
     return start < end ? start..<end : nil
   }
 
@@ -151,11 +152,8 @@ struct AssignmentScanner {
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  private static let nameMarks = ByteSet("_-.%[]$")
-
-  private static func isName(_ byte: UInt8) -> Bool {
-    Characters.isAlphanumeric(byte) || nameMarks.contains(byte) || byte >= 0x80
-  }
+  private static let nameBytes = ByteSet(
+    (0...255).filter { Characters.isAlphanumeric($0) || "_-.%[]$".utf8.contains($0) || $0 >= 0x80 })
 
   /// How far an unquoted value extends.
   private enum Extent {

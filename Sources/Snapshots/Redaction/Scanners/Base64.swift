@@ -11,15 +11,16 @@ enum Base64 {
 
   static func isDigit(_ byte: UInt8) -> Bool { digits.contains(byte) }
 
-  /// The end of the digits that begin at `start`. Long ones can be broken into lines of the same length.
-  static func endOfDigits(_ text: [UInt8], _ start: Int) -> Int {
-    var end = start
-    while end < text.count, isDigit(text[end]) { end += 1 }
+  /// The end of the digits that begin at `start`. Long ones can be broken into lines. If `start` is in lines that were
+  /// read before, `known` is their end, so that they need not be read again.
+  static func endOfDigits(_ text: [UInt8], _ start: Int, known: Int) -> Int {
+    var end = digits.end(text, start..<text.count)
+    if end - start >= 60, end < known { return known }
     while end - start >= 60, end < text.count, Characters.isLineEnd(text[end]) {
       var next = end
       while next < text.count, Characters.isSpace(text[next]) { next += 1 }
       let line = next
-      while next < text.count, isDigit(text[next]) { next += 1 }
+      next = digits.end(text, line..<text.count)
       guard next > line else { break }
       end = next
     }
@@ -53,6 +54,9 @@ enum Base64 {
     return values
   }()
 
+  /// The number of digits that decide whether a text may be base64.
+  static let head = 12
+
   /// Whether the first digits are those of text or of a known format, so that most words need not be decoded.
   static func isLikely(_ text: [UInt8], _ range: Range<Int>) -> Bool {
     let values = values
@@ -60,7 +64,7 @@ enum Base64 {
     var start: UInt32 = 0
     var validation = UTF8Validation()
     var isText = true
-    for index in range.prefix(12) {
+    for index in range.prefix(head) {
       let value = values[Int(text[index])]
       guard value < 64 else { break }
       bits = bits << 6 | UInt32(value)

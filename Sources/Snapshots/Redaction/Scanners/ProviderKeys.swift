@@ -98,14 +98,15 @@ enum PrivateKeyBlocks {
       return index + 1
     }
     let next = index + dashes.count
-    guard has(begin, text, index), let close = nextDashes(text, from: index + begin.count), close - index < 80,
-      hasSuffix(label, text, close)
+    guard has(begin, text, index), let close = nextDashes(text, from: index + begin.count),
+      close - index < 80, hasSuffix(label, text, close)
     else { return next }
     let start = close + dashes.count
     // Without an end, everything that can belong to the key is removed.
     let stop = nextDashes(text, from: start).flatMap { has(end, text, $0) ? $0 : nil }
     var last = start
-    while last < min(stop ?? text.count, start + limit), text[last] != 0, stop != nil || isContent(text[last]) {
+    while last < min(stop ?? text.count, start + limit), text[last] != 0, stop != nil || isContent(text[last])
+    {
       last += 1
     }
     if last > start { found.append(start..<last) }

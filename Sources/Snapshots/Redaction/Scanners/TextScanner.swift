@@ -19,25 +19,35 @@ enum TextScanner: Int, Sendable, CaseIterable {
     }
   }
 
-  /// Several searches.
+  /// Several scanners.
   struct Group: Sendable {
-    /// For each byte the scanners that look at it, one bit each.
+    /// For each byte the scanners that look at it: a bit for each, by its raw value.
     private var scanners = [UInt16](repeating: 0, count: 256)
+    /// The bytes at which no scanner looks.
+    private var others = ByteSet(0...255)
     private(set) var isEmpty = true
 
     mutating func insert(_ scanner: TextScanner) {
       isEmpty = false
-      for byte in scanner.marks { scanners[Int(byte)] |= 1 << UInt16(scanner.rawValue) }
+      for byte in scanner.marks {
+        scanners[Int(byte)] |= 1 << UInt16(scanner.rawValue)
+        others.remove(byte)
+      }
     }
 
-    /// Returns what is found in `text`, in no particular order.
+    /// Returns what is found in `text`, in no particular order. `verdict` is that about the names of values.
+    ///
+    /// A scanner is called with the text, the index of a mark, and the ranges to add to. It returns the index from which it
+    /// goes on.
     func scan(_ text: [UInt8], _ verdict: (ArraySlice<UInt8>) -> Judge.Verdict) -> [Range<Int>] {
-      let scanners = scanners
       var found: [Range<Int>] = []
       var assignments = AssignmentScanner()
       // The place from which each scanner goes on.
       var next = [Int](repeating: 0, count: TextScanner.allCases.count)
-      for index in text.indices {
+      var index = 0
+      while true {
+        index = others.end(text, index..<text.count)
+        guard index < text.count else { return found }
         var waiting = scanners[Int(text[index])]
         while waiting != 0 {
           let number = waiting.trailingZeroBitCount
@@ -57,8 +67,8 @@ enum TextScanner: Int, Sendable, CaseIterable {
             case .uuids: PersonalDataScanner.uuids(text, index, &found)
             }
         }
+        index += 1
       }
-      return found
     }
   }
 }

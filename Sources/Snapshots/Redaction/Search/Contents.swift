@@ -46,7 +46,7 @@ enum Contents {
       if isBinary(bytes[index]) { return false }
       index = JSONRun.nextControl(bytes, from: index + 1)
     }
-    return String(validating: bytes, as: UTF8.self) != nil || !isMedia(bytes)
+    return !isMedia(bytes) || String(validating: bytes, as: UTF8.self) != nil
   }
 
   /// Whether the control character occurs only in binary data. White space, and the separators and escapes of logs are

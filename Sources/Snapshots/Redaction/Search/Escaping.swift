@@ -225,14 +225,19 @@ struct ByteSet: Sendable {
 
   func contains(_ byte: UInt8) -> Bool { members[Int(byte)] }
 
-  /// The end of the run of members that begins at the start of `range`.
+  mutating func remove(_ byte: UInt8) { members[Int(byte)] = false }
+
+  /// The end of the members that `range` begins with.
+  @inline(never)
   func end(_ text: [UInt8], _ range: Range<Int>) -> Int {
-    unsafe text.withUnsafeBufferPointer { text in
-      // Bounds are checked once, not for each byte.
-      let text = unsafe UnsafeBufferPointer(rebasing: text[range])
-      var count = 0
-      while unsafe count < text.count && members[Int(text[count])] { count += 1 }
-      return range.lowerBound + count
+    // Checked once instead of for each byte.
+    precondition(range.lowerBound >= 0 && range.upperBound <= text.count)
+    return unsafe members.withUnsafeBufferPointer { members in
+      unsafe text.withUnsafeBufferPointer { text in
+        var index = range.lowerBound
+        while unsafe index < range.upperBound && members[Int(text[index])] { index += 1 }
+        return index
+      }
     }
   }
 }

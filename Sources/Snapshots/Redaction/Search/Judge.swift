@@ -56,10 +56,11 @@ final class Judge {
     let name = Array(name)
     if let known = verdicts[name] { return known }
     var verdict = Verdict()
-    let whole = String(decoding: name, as: UTF8.self)
+    let whole = SecretNames.normalized(String(decoding: name, as: UTF8.self))
     // The last part of a qualified name counts too: `ns:password`, `user[password]`, `http.header.cookie`.
-    let last = name.split { ".:[]/;$".utf8.contains($0) }.last.map { String(decoding: $0, as: UTF8.self) }
-    for (isWholeLine, isWanted) in names where isWanted(whole) || last.map(isWanted) == true {
+    let parts = name.split { ".:[]/;$".utf8.contains($0) }
+    let last = parts.last.map { SecretNames.normalized(String(decoding: $0, as: UTF8.self)) } ?? whole
+    for (isWholeLine, isWanted) in names where isWanted(whole) || last != whole && isWanted(last) {
       verdict.isSecret = true
       verdict.isWholeLine = verdict.isWholeLine || isWholeLine
     }

@@ -1,21 +1,27 @@
-/// The verdicts about the last names of a text, because most names are repeated. It compares them where they are in the
-/// text.
+/// The verdicts about the names in a text, because most names are repeated. It compares names where they are in the text,
+/// and forgets some if there are many.
 struct RecentVerdicts {
-  /// The number of verdicts, a power of two. Each has one place.
+  /// The number of verdicts, a power of two.
   private static let size = 64
+  /// The number of places that a name can have.
+  private static let attempts = 4
 
-  private var places: [(name: Range<Int>, verdict: Judge.Verdict)] = []
+  private var known: [(name: Range<Int>, verdict: Judge.Verdict)] = []
 
   /// Returns the verdict about the name at `range`; if it is not known, that of `judge`.
   mutating func verdict(_ text: [UInt8], _ range: Range<Int>, _ judge: () -> Judge.Verdict) -> Judge.Verdict {
     guard !range.isEmpty else { return judge() }
-    if places.isEmpty { places = Array(repeating: (0..<0, Judge.Verdict()), count: Self.size) }
+    if known.isEmpty { known = Array(repeating: (0..<0, Judge.Verdict()), count: Self.size) }
     // A hash that takes less time than the comparison.
     let hash = Int(text[range.lowerBound]) &* 5 ^ Int(text[range.upperBound - 1]) &* 3 ^ range.count
-    let place = hash & (Self.size - 1)
-    if Self.areEqual(text, places[place].name, range) { return places[place].verdict }
+    var place = hash & (Self.size - 1)
+    for attempt in 0..<Self.attempts {
+      place = (hash + attempt) & (Self.size - 1)
+      if known[place].name.isEmpty { break }
+      if Self.areEqual(text, known[place].name, range) { return known[place].verdict }
+    }
     let verdict = judge()
-    places[place] = (range, verdict)
+    known[place] = (range, verdict)
     return verdict
   }
 

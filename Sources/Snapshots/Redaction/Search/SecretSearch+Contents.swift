@@ -79,7 +79,7 @@ extension SecretSearch {
         let start = part.head.lowerBound + edit.range.lowerBound
         return Edit(range: start..<start + edit.range.count, bytes: edit.bytes)
       }
-      if judge.verdict(part.name[...]).isSecret {
+      if judge.verdict(part.name).isSecret {
         edits.append(Edit(range: part.body, bytes: judge.placeholders.text(bytes[part.body])))
       } else if !part.body.isEmpty {
         let body = Array(bytes[part.body])

@@ -100,17 +100,18 @@ enum Nesting {
       return true
     }
     let (marks, digits) = (marks, Base64.digits)
-    var run = range.lowerBound
-    while true {
-      let end = digits.end(text, run..<range.upperBound)
-      if end - run >= Base64.shortest, mayBeBase64(text, run..<end) { return true }
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let end = digits.end(text, start..<range.upperBound)
+      if end - start >= Base64.shortest, mayBeBase64(text, start..<end) { return true }
       guard end < range.upperBound else { return false }
       let byte = text[end]
       if marks.contains(byte) || byte == UInt8(ascii: "&") && Escaping.isEntity(text, end, range.upperBound) {
         return true
       }
-      run = end + 1
+      start = end + 1
     }
+    return false
   }
 
   /// Whether the run, or a part of it between slashes, begins like the base64 encoding of text.
