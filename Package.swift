@@ -158,8 +158,7 @@ let server = group(
         .target(
           name: "URLSessionTransport",
           condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
-      ],
-      resources: [.embedInCode("Manual.html")]),
+      ]),
   ])
 
 /// The command: it runs the server, maintains its storage, and is its client.
@@ -172,7 +171,7 @@ let command = group(
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "Redaction", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
-        "Observability", "AccessControl", "SnapshotAPI", "SnapshotServer", .httpTypes,
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "SnapshotServer", .httpTypes,
         .logging, .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
       ])

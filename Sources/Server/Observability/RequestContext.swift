@@ -19,6 +19,8 @@ package final class RequestContext: Sendable {
     package var running: (any Sendable)?
     /// How an upload ended with the request, for uploads in several requests.
     package var ending: Ending?
+    /// Records what a request did to one of several snapshots; `nil` if nothing is recorded.
+    package var audit: (@Sendable (AuditEvent) async -> Void)?
   }
 
   /// How an upload ended.

@@ -5,6 +5,7 @@ package import SnapshotAPI
 package import SnapshotDiff
 package import SnapshotFormat
 package import SnapshotStore
+package import SnapshotWeb
 package import SystemIO
 
 /// The settings of a server. The defaults are those of `snapshot serve`.
@@ -54,6 +55,8 @@ package struct ServerSettings: Sendable, Hashable {
   package var auditFiles = 15
   /// The settings for expiration and for the verification of stored bundles.
   package var retention = RetentionSettings()
+  /// The issue tracker to which pages link.
+  package var tracker = IssueTracker()
   /// The JSON values that comparisons on pages omit unless a visitor enters other rules.
   package var comparisonFilter = ComparisonFilter()
   /// The settings of resumable uploads.

@@ -16,7 +16,7 @@ package import SnapshotWeb
 /// internals. Internal errors are logged with the request's id.
 package struct SnapshotHandler: HTTPHandler {
   /// The articles that the pages show.
-  package static let manual = Manual(PackageResources.Manual_html)
+  package static let manual = RenderedArticles.manual
 
   /// All endpoints of the API and all web pages.
   package let endpoints: [Endpoint]
@@ -26,6 +26,7 @@ package struct SnapshotHandler: HTTPHandler {
   /// - Parameters:
   ///   - uploads: resumable uploads; `nil` if they are not offered.
   ///   - more: additional endpoints.
+  ///   - tracker: the issue tracker to which pages link.
   ///   - comparisonFilter: the values that comparisons on pages omit.
   ///   - copies: the disk space for inflated copies of files that pages show.
   ///   - observation: records and measures the requests.
@@ -33,7 +34,7 @@ package struct SnapshotHandler: HTTPHandler {
   package init(
     _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
     uploads: ResumableUploads? = nil, more: [Endpoint] = [],
-    comparisonFilter: ComparisonFilter = ComparisonFilter(),
+    tracker: IssueTracker = IssueTracker(), comparisonFilter: ComparisonFilter = ComparisonFilter(),
     copies: CopySpace = CopySpace(folder: FileManager.default.temporaryDirectory.path),
     observation: Observation = Observation(),
     deletionsHeld: @escaping @Sendable () -> String? = { nil }, logger: Logger
@@ -50,7 +51,7 @@ package struct SnapshotHandler: HTTPHandler {
       documentation: WebPages.documentation)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
-      comparisonFilter: comparisonFilter, copies: copies,
+      tracker: tracker, comparisonFilter: comparisonFilter, copies: copies,
       manual: Self.manual,
       reference: { APIReference(api + operations.endpoints) }, logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints

@@ -9,6 +9,7 @@ import SnapshotViewer
 /// | --- | --- |
 /// | `/` | ``home(_:cursor:)`` |
 /// | `/reports/{report}` | ``report(_:cursor:)`` |
+/// | `/delete` | ``deletion(_:)`` |
 /// | `/snapshots/{id}` | ``snapshot(_:_:)``, ``panel(_:_:)`` |
 /// | `/snapshots/{id}/search` | ``search(_:find:)`` |
 /// | `/snapshots/{id}/bundle` | ``bundle(_:)`` |
@@ -29,6 +30,8 @@ import SnapshotViewer
 enum PagePath: Sendable, Hashable, CustomStringConvertible {
   /// The search and its results, starting at a cursor.
   case home(SearchForm = SearchForm(), cursor: String? = nil)
+  /// The results of a search, to be deleted.
+  case deletion(SearchForm = SearchForm())
   /// A report's snapshots, starting at a cursor.
   case report(ReportID, cursor: String? = nil)
   /// A snapshot.
@@ -74,10 +77,8 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   var description: String {
     switch self {
     case .home(let form, let cursor):
-      let fields = SearchField.allCases.compactMap { field in
-        form.values[field].map { (field.rawValue, $0) }
-      }
-      return "/" + Self.query(fields + Self.pair(.cursor, cursor))
+      return "/" + Self.query(Self.pairs(form) + Self.pair(.cursor, cursor))
+    case .deletion(let form): return "/delete" + Self.query(Self.pairs(form))
     case .report(let report, let cursor):
       return "/reports/\(PercentCoding.encode(report.description))" + Self.query(Self.pair(.cursor, cursor))
     case .snapshot(let id, let selection):
@@ -119,6 +120,10 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
 
   private static func pair(_ field: PageField, _ value: String?) -> [(String, String)] {
     value.map { [(field.rawValue, $0)] } ?? []
+  }
+
+  private static func pairs(_ form: SearchForm) -> [(String, String)] {
+    SearchField.allCases.compactMap { field in form.values[field].map { (field.rawValue, $0) } }
   }
 
   private static func pairs(_ selection: FileSelection) -> [(String, String)] {

@@ -28,9 +28,9 @@ import Yams
       environment: ["TMPDIR": folder.url.path], folder: Self.root)
     try #require(outcome.status == 0, "\(outcome.errors)")
     #expect(!outcome.text.contains("urn:data-snapshots:problem:"), "\(outcome.text)")
-    #expect(outcome.lines.contains("1") && outcome.lines.contains(#""The balance was negative""#))
-    #expect(outcome.lines.contains("recordings/accounts%2flist.json"), "\(outcome.text)")
-    #expect(outcome.lines.contains(#"  "balance": -20.5"#))
+    for line in ["1", #""recordings/accounts%2flist.json""#, "-20.5", "7"] {
+      #expect(outcome.lines.contains(line), "\(outcome.text)")
+    }
     let id = try #require(
       outcome.lines.last?.split(separator: "=").last.flatMap { SnapshotID(String($0)) })
     #expect(try await Curl([server.address("/v1/snapshots/\(id)")]).status == 410)

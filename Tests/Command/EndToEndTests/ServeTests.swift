@@ -58,6 +58,8 @@ import Yams
       (["SNAPSHOT_SERVER_REDACTION_OTHERWISE": "drop"], "server.redaction.otherwise"),
       (["SNAPSHOT_SERVER_LOG_LEVEL": "loud"], "server.logLevel"),
       (["SNAPSHOT_SERVER_COMPARISON_FILTER": "a..b"], "server.comparisonFilter"),
+      (["SNAPSHOT_SERVER_TRACKER": "https://tracker.example/"], "server.tracker"),
+      (["SNAPSHOT_SERVER_NEW_ISSUE": "https://tracker.example/{nothing}"], "server.newIssue"),
       (["SNAPSHOT_SERVER_TRUSTED_PROXIES": "10.0.0.0/8, all"], "server.trustedProxies"),
       (["SNAPSHOT_SERVER_LIMITS_CONNECTIONS": "0"], "server.limits.connections"),
       (["SNAPSHOT_SERVER_LIMITS_HEAD_SECONDS": "10s"], "server.limits.headSeconds"),

@@ -20,13 +20,13 @@ struct PageRendererTests {
 
   @Test(arguments: samples.indices)
   func
-    `no page is larger than 60 KB, none with a list of contents than 120 KB, and none of a file or a comparison than 500 KB`(
+    `no page is larger than 60 KB, or 120 KB with a list of contents, or 500 KB of a file or of what is compared or deleted`(
       _ sample: Int
     ) throws
   {
     let files: Set = [
       "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
-      "diff of a recording",
+      "diff of a recording", "deletion",
     ]
     let lists: Set = ["snapshot", "comments", "first file", "damaged", "image", "nothing", "unreadable"]
     for (name, bytes) in try Self.pages[sample].get() {

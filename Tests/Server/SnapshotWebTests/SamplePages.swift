@@ -317,6 +317,14 @@ struct SamplePages: Sendable {
     return [
       ("home", pages.render(try home(), in: frame)),
       ("search", pages.render(try search(), in: frame)),
+      (
+        "deletion",
+        pages.render(
+          DeletionPage(
+            search: SearchForm([.text: text("negative")]),
+            records: try (0..<DeletionPage.maximum).map { try record($0) },
+            hasMore: true), in: frame)
+      ),
       ("nothing", pages.render(HomePage(search: try search().search, list: SnapshotList([])), in: frame)),
       ("empty", pages.render(HomePage(list: SnapshotList([])), in: Self.open)),
       ("outage", pages.render(HomePage(list: outage), in: frame)),

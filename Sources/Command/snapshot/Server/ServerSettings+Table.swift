@@ -5,6 +5,7 @@ import Logging
 import SnapshotDiff
 import SnapshotServer
 import SnapshotStore
+import SnapshotWeb
 
 /// Every setting of a server, with its complete name.
 extension ServerSettings {
@@ -53,6 +54,14 @@ extension ServerSettings {
     ) { text in
       do { return try ComparisonFilter(text) } catch { return nil }
     },
+    value(
+      "tracker",
+      "an http or https address with {report} after the host, such as https://tracker.example/browse/{report}",
+      \.tracker.report, orEmpty { AddressTemplate($0, [.report], required: .report) }),
+    value(
+      "newIssue",
+      "an http or https address, with {report}, {snapshot}, {application}, {version} or {note} after the host",
+      \.tracker.newIssue, orEmpty { AddressTemplate($0, AddressTemplate.Placeholder.allCases) }),
     value("logLevel", "one of \(levels)", \.logLevel, reloads: true) { Logger.Level(rawValue: $0) },
   ]
 
@@ -71,6 +80,12 @@ extension ServerSettings {
     _ parse: @escaping @Sendable (String) -> Value?
   ) -> @Sendable (String) -> Value?? {
     { text in text == "none" ? .some(nil) : parse(text).map(Optional.some) }
+  }
+
+  private static func orEmpty<Value>(
+    _ parse: @escaping @Sendable (String) -> Value?
+  ) -> @Sendable (String) -> Value?? {
+    { text in text.isEmpty ? .some(nil) : parse(text).map(Optional.some) }
   }
 
   private static func atLeast(_ least: Int64) -> @Sendable (String) -> Int64? {

@@ -8,6 +8,9 @@ public struct QueryParameters: Sendable {
   /// All names with their values. A name without `=` has an empty value.
   public let pairs: [(name: String, value: String)]
 
+  /// Creates parameters from decoded names and values.
+  package init(_ pairs: [(name: String, value: String)]) { self.pairs = pairs }
+
   /// Parses the text after the `?`. `nil` is a query without names.
   public init(_ query: String?) throws(HTTPProblem) {
     guard let query else {

@@ -20,14 +20,10 @@ package struct PageCall: Sendable {
     try routed.value(of: parameter)
   }
 
-  /// Returns the query. Throws if it has a name that is not in `known`: ignoring a filter would show too many
-  /// snapshots.
+  /// Returns the parameters of the query with the names in `known`. Others are ignored: mail programs and chats add
+  /// their own, such as `utm_source`.
   package func query(_ known: [String]) throws(HTTPProblem) -> QueryParameters {
-    let query = try routed.query()
-    for (name, _) in query.pairs where !known.contains(name) {
-      throw .badRequest("‘\(name.prefix(100))’ is not a parameter of this page.")
-    }
-    return query
+    QueryParameters(try routed.query().pairs.filter { known.contains($0.name) })
   }
 
   /// Records the snapshot with which the request compares another, for the audit log.

@@ -4,7 +4,7 @@ package import HTTPEngine
 import HTTPTypes
 package import Logging
 package import Observability
-import SnapshotFormat
+package import SnapshotFormat
 
 /// Records the requests of an endpoint in the audit log, before they are answered.
 ///
@@ -39,6 +39,13 @@ package final class AuditMiddleware: Middleware {
       facts.report = routed.valueIfValid(of: .report)
     }
     let changes = request.method != .get && request.method != .head
+    if action == .deleteSnapshot {
+      context.update { facts in
+        facts.audit = { [self] event in
+          if await !record(event) { reportMissing(event) }
+        }
+      }
+    }
     if changes, audit.isFailing {
       // Only a written line shows whether the log works again.
       let isWritten = await record(event(request, context, .failed, problem: HTTPProblem.auditUnavailable))
@@ -103,5 +110,21 @@ package final class AuditMiddleware: Middleware {
       snapshot: facts.snapshot, comparedWith: facts.comparedWith, report: facts.report,
       address: request.peer,
       status: status ?? problem?.status.code, problem: problem?.kindName)
+  }
+}
+
+extension PageCall {
+  /// Records what the request did to one of several snapshots. The request has an event of its own, without a snapshot.
+  package func audit(
+    _ action: AuditAction, of record: SnapshotRecord, failedBy error: (any Error)? = nil
+  ) async {
+    guard let facts = request.context?.facts, let audit = facts.audit else { return }
+    let problem = error.map { SnapshotProblem.answer(to: $0) ?? HTTPProblem(.internalError, detail: "") }
+    await audit(
+      AuditEvent(
+        action, problem == nil ? .done : .failed, request: request.id, token: facts.token,
+        snapshot: record.id,
+        report: record.report, address: request.peer, status: problem?.status.code, problem: problem?.kindName
+      ))
   }
 }

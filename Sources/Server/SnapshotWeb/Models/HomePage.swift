@@ -10,6 +10,8 @@ struct HomePage: Sendable {
   var list: SnapshotList
   /// The received snapshots per day, oldest day first, without gaps. If it is empty, there is no chart.
   var days: [ActivityDay] = []
+  /// Whether the visitor may delete snapshots.
+  var mayDelete = false
 }
 
 /// A page of a list of snapshots.

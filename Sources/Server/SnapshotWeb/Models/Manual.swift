@@ -1,4 +1,4 @@
-/// The articles about the server, as `make articles` renders them.
+/// The articles about the server and the libraries of apps, as `make articles` renders them.
 package struct Manual: Sendable {
   /// An article.
   package struct Article: Sendable {
@@ -7,6 +7,13 @@ package struct Manual: Sendable {
     let html: String
     /// The SHA-256 digest of the Markdown.
     package let digest: String
+
+    /// Creates an article.
+    package init(title: String, digest: String, html: String) {
+      self.title = title
+      self.html = html
+      self.digest = digest
+    }
   }
 
   /// The name of the article that lists the others.
@@ -15,17 +22,8 @@ package struct Manual: Sendable {
   /// The articles by name: the last segments of their paths, and that of the one that lists the others.
   package let articles: [String: Article]
 
-  /// Divides the articles in `html`. Each begins with a comment: name, digest and title.
-  package init(_ html: [UInt8]) {
-    var articles: [String: Article] = [:]
-    for article in String(decoding: html, as: UTF8.self).split(separator: "<!-- article ") {
-      let parts = article.split(separator: " -->\n", maxSplits: 1).map(String.init)
-      let head = parts[0].split(separator: " ", maxSplits: 2).map(String.init)
-      guard parts.count == 2, head.count == 3 else { continue }
-      articles[head[0]] = Article(title: head[2], html: parts[1], digest: head[1])
-    }
-    self.articles = articles
-  }
+  /// Creates a manual.
+  package init(_ articles: [String: Article]) { self.articles = articles }
 
   /// The article that lists the others.
   var landing: Article? { articles[Self.landing] }

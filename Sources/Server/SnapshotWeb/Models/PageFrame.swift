@@ -17,6 +17,8 @@ struct PageFrame: Sendable, Hashable {
   var formToken: String?
   /// A notice about the last action.
   var notice: PageNotice?
+  /// The issue tracker to which pages link.
+  var tracker = IssueTracker()
 }
 
 /// A notice about the last action, shown on the page after it. The raw value is that of ``PageField/done`` in the URL.
@@ -27,6 +29,8 @@ enum PageNotice: String, Sendable, Hashable, CaseIterable {
   case commented
   /// A snapshot was deleted.
   case deleted
+  /// The results of a search were deleted.
+  case severalDeleted = "several-deleted"
   /// A snapshot was pinned.
   case pinned
   /// A snapshot was unpinned.
@@ -43,6 +47,8 @@ enum PageField: String, Sendable, Hashable, CaseIterable {
   case next
   /// The text of a comment.
   case comment
+  /// The UUIDs of the snapshots that are deleted together, separated by spaces.
+  case snapshots
   /// The path of a folder in a bundle.
   case folder
   /// The lifetime of a link, in seconds.

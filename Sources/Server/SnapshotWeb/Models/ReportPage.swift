@@ -33,7 +33,7 @@ extension ReportPage: Page {
 
   var title: String { report.description }
 
-  func fields(in _: PageFrame) -> Fields {
+  func fields(in frame: PageFrame) -> Fields {
     var budget = PageBudget(800)
     var list = list
     list.records = Array(list.records.prefix(Self.pageLength))
@@ -44,6 +44,7 @@ extension ReportPage: Page {
       "compare": list.records.count >= 2 && !list.isContinued
         ? PagePath.diff(list.records[1].id, with: list.records[0].id).description : nil,
       "upload": nil,
+      "tracker": frame.tracker.address(of: report),
     ]
     if let upload {
       fields["upload"] =

@@ -20,6 +20,10 @@ extension DiffPage: Page {
     let list =
       if case .list(let list)? = content { links.map { list.fields($0, &budget) } } else { Fields?.none }
     return [
+      "report": budget.part(800) { first.reportFields(&$0) },
+      "snapshot": PagePath.snapshot(first.id).description,
+      "applicationName": budget.name(first.applicationName, most: 300),
+      "short": first.shortID,
       "sides": [Self.side("first", first, &budget)] + (other.map { [$0] } ?? []),
       "swap": links?.swapped,
       "list": item == nil ? nil : links?.path(selection.showing(nil)),

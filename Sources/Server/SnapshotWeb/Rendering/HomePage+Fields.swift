@@ -13,6 +13,7 @@ extension HomePage: Page {
       "heading": search.isEmpty ? (isFirst ? "Newest snapshots" : "Older snapshots") : "Search results",
       "list": list.fields(showsReport: true) { PagePath.home(search, cursor: $0).description },
       "chart": search.isEmpty && isFirst ? ActivityChart(days)?.fields : nil,
+      "deletion": deletion,
       "withoutFilters": search.withoutFilters.map { PagePath.home($0).description },
       "examples": Self.examples.map { ["example": $0.example, "meaning": $0.meaning] as Fields },
       "filterNames": Self.filterNames,
@@ -22,6 +23,13 @@ extension HomePage: Page {
 }
 
 extension HomePage {
+  /// The link to the page that deletes the results of a search.
+  private var deletion: Fields? {
+    guard mayDelete, !search.isEmpty, !list.records.isEmpty else { return nil }
+    let count = list.totalIsExact ? list.total.map { Measures.count($0, "snapshot") } : nil
+    return ["href": PagePath.deletion(search).description, "count": count ?? "snapshots"]
+  }
+
   /// What a search finds, shown where it found nothing.
   private static let examples: [(example: String, meaning: String)] = [
     ("negative balance", "both words, anywhere in a note, a field, an identifier or a name"),

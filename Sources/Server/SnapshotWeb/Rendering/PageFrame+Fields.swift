@@ -34,6 +34,7 @@ extension PageNotice {
     case .attached: "The snapshot was uploaded."
     case .commented: "The comment was added."
     case .deleted: "The snapshot was deleted."
+    case .severalDeleted: "The snapshots were deleted."
     case .pinned: "The snapshot is pinned. It does not expire."
     case .unpinned: "The snapshot is no longer pinned. It can expire."
     }

@@ -6,7 +6,7 @@ import SnapshotAPI
 
 /// The fields of a submitted form.
 struct FormFields: Sendable {
-  /// The maximum size of a form, in bytes.
+  /// The maximum size of most forms, in bytes.
   static let limit: Int64 = 16 << 10
 
   /// Line ends are replaced by this character, because parameters can't contain control characters.
@@ -15,7 +15,7 @@ struct FormFields: Sendable {
   private let fields: QueryParameters
 
   /// Parses the body of a `POST`, which must be `application/x-www-form-urlencoded`.
-  init(_ request: HTTPServerRequest) async throws {
+  init(_ request: HTTPServerRequest, limit: Int64 = Self.limit) async throws {
     let type = request.headerFields[.contentType]
     let accepted = "application/x-www-form-urlencoded"
     guard type.flatMap(MediaType.init)?.essence == accepted else {
@@ -23,9 +23,9 @@ struct FormFields: Sendable {
     }
     let bytes: [UInt8]
     do {
-      bytes = try await request.body.collect(upTo: Self.limit)
+      bytes = try await request.body.collect(upTo: limit)
     } catch HTTPBodyError.tooLarge {
-      throw HTTPProblem.tooLarge(limit: Self.limit)
+      throw HTTPProblem.tooLarge(limit: limit)
     }
     var text = String(decoding: bytes, as: UTF8.self)
     let separator = PercentCoding.encode(Self.lineSeparator)

@@ -35,12 +35,7 @@ struct ListPages: Sendable {
   private func showHome(_ call: PageCall) async throws -> HTTPServerResponse {
     let query = try call.query(
       SearchField.allCases.map(\.rawValue) + [PageField.cursor.rawValue, PageField.done.rawValue])
-    var search = SearchForm()
-    for field in SearchField.allCases {
-      let value = try query.value(field.rawValue) ?? ""
-      let trimmed = value.trimmingCharacters(in: .whitespaces)
-      if !trimmed.isEmpty { search.values[field] = trimmed }
-    }
+    var search = try SearchForm(query)
     let cursor = try query.value(PageField.cursor.rawValue)
     if cursor == nil, let place = try await place(named: search, for: call.caller) {
       return .seeOther(place.description)
@@ -67,7 +62,8 @@ struct ListPages: Sendable {
   private func homePage(
     _ search: SearchForm, _ cursor: String?, for caller: Caller
   ) async throws -> HomePage {
-    let request = try listRequest(search.values.map { ($0.rawValue, $1) }, cursor, report: nil, caller)
+    let length = search.values[.text] == nil ? SnapshotList.pageLength : SnapshotList.searchLength
+    let request = try search.request(length: length, cursor: cursor, caller, limits)
     var list = try await list(request, isContinued: cursor != nil, caller)
     // For a caller with a limited scope, counting can read many records.
     if cursor == nil, request.query.scope == nil {
@@ -75,7 +71,7 @@ struct ListPages: Sendable {
       (list.total, list.totalIsExact) = (total.count, total.isExact)
     }
     let days = cursor == nil ? try await days(request.query) : []
-    return HomePage(search: search, list: list, days: days)
+    return HomePage(search: search, list: list, days: days, mayDelete: caller.may(.delete))
   }
 
   /// Returns the page of the snapshot or report that the search text identifies, or `nil`. A report must have
@@ -120,19 +116,6 @@ struct ListPages: Sendable {
       }
     }
     return .snapshot(id)
-  }
-
-  /// Parses the search in the same way as the API.
-  private func listRequest(
-    _ values: [(String, String)], _ cursor: String?, report: ReportID?, _ caller: Caller
-  ) throws -> ListRequest {
-    let isText = values.contains { $0.0 == SearchField.text.rawValue }
-    let length = min(isText ? SnapshotList.searchLength : SnapshotList.pageLength, limits.pageLength)
-    let pairs = values + [("limit", "\(length)")] + (cursor.map { [("cursor", $0)] } ?? [])
-    let text = pairs.map { "\($0.0)=\(PercentCoding.encode($0.1))" }.joined(separator: "&")
-    var request = try ListRequest(QueryParameters(text), report: report, limits: limits)
-    request.query.scope = CatalogQuery.Scope(caller.limits)
-    return request
   }
 
   /// Returns one page of results.

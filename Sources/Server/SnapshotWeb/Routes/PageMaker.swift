@@ -12,8 +12,12 @@ struct PageMaker: Sendable {
   private static let renderer = Result { try PageRenderer() }
 
   private let access: AccessPolicy
+  private let tracker: IssueTracker
 
-  init(_ access: AccessPolicy) { self.access = access }
+  init(_ access: AccessPolicy, tracker: IssueTracker = IssueTracker()) {
+    self.access = access
+    self.tracker = tracker
+  }
 
   /// Renders `page` for `visitor`.
   func render(
@@ -29,7 +33,7 @@ struct PageMaker: Sendable {
     on queue: DispatchQueue? = nil,
     _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
   ) async throws -> HTTPServerResponse {
-    var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice)
+    var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice, tracker: tracker)
     frame.formToken = visitor.map(access.formToken)
     let complete = frame
     let html = try await (queue ?? ServerQueues.shared.pages.next).perform { () throws(any Error) in
@@ -45,11 +49,12 @@ struct PageMaker: Sendable {
 
   /// Returns the submitted form, after checking that it comes from a page of this server for this browser. Calls `look`
   /// with the form before the check of its token, so also if the form is refused.
+  /// - Parameter limit: the maximum size of the form, in bytes.
   func form(
-    of call: PageCall, _ look: (FormFields) throws -> Void = { _ in }
+    of call: PageCall, limit: Int64 = FormFields.limit, _ look: (FormFields) throws -> Void = { _ in }
   ) async throws -> FormFields {
     try requireOwnPage(call)
-    let form = try await FormFields(call.request)
+    let form = try await FormFields(call.request, limit: limit)
     try look(form)
     try requireGenuine(form[.formToken], call)
     return form

@@ -28,19 +28,21 @@ package struct WebPages: Sendable {
   /// - Parameters:
   ///   - uploads: the calls for resumable uploads; empty if they are not offered.
   ///   - history: the actions on snapshots, which administrators can see.
+  ///   - tracker: the issue tracker to which pages link.
   ///   - comparisonFilter: the values that comparisons omit unless a visitor enters other rules.
   ///   - copies: the disk space for inflated copies of files that are shown.
   ///   - manual: the articles of the documentation.
   ///   - reference: returns the description of the API, which is made when its page is first requested.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
-    history: AuditHistory? = nil, comparisonFilter: ComparisonFilter = ComparisonFilter(),
+    history: AuditHistory? = nil, tracker: IssueTracker = IssueTracker(),
+    comparisonFilter: ComparisonFilter = ComparisonFilter(),
     copies: CopySpace, manual: Manual,
     reference: @escaping @Sendable () -> APIReference, logger: Logger
   ) {
     self.logger = logger
     self.access = access
-    pages = PageMaker(access)
+    pages = PageMaker(access, tracker: tracker)
     let uploads = UploadPages(pages, service, limits: limits, calls: uploads)
     endpoints =
       ListPages(pages, service, access: access, limits: limits).endpoints
@@ -49,6 +51,7 @@ package struct WebPages: Sendable {
         pages, service, access: access, limits: limits, history: history,
         viewer: ViewerCache(copies), filter: comparisonFilter
       ).endpoints
+      + DeletionPages(pages, service, limits: limits).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
       + uploads.endpoints
       + SigningPages(pages, access: access).endpoints

@@ -5,6 +5,7 @@ import HTTPTypes
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
+import TestSupport
 import Testing
 
 /// The pages of an open store.
@@ -57,7 +58,7 @@ import Testing
     #expect(try await browser.get("\(file)?at=/items/299/title").text.contains("Title 299"))
     #expect(try await browser.get("\(file)?find=title+299").text.contains("<mark>Title 299</mark>"))
     #expect(try await browser.get("\(file)?view=table&at=/items&sort=title").text.contains("aria-sort"))
-    for wrong in ["at=/nothing", "at=x", "view=x", "from=-1", "from=x", "part=2", "order=up", "other=1"] {
+    for wrong in ["at=/nothing", "at=x", "view=x", "from=-1", "from=x", "part=2", "order=up"] {
       #expect(try await browser.get("\(file)?\(wrong)").status == 400, "\(wrong)")
     }
     #expect(try await browser.get("\(file)?find=\(String(repeating: "x", count: 256))").status == 200)
@@ -130,7 +131,47 @@ import Testing
     Set(text.matches(of: /\/snapshots\/([0-9a-f-]{36})"/).map(\.1))
   }
 
-  @Test(arguments: ["after=yesterday", "version=1&minVersion=2", "report=%2F%2F", "cursor=x", "colour=red"])
+  @Test func `JSON Lines as text have the line numbers of the file`() async throws {
+    let lines = "{\"a\":1,\n\"b\":2}\n\n{\"a\":3}\n"
+    let bundle = try await attach(extra: ["attachments/log.jsonl": lines])
+    let page = try await browser.get("/snapshots/\(bundle.id)/files/attachments/log.jsonl?view=text").text
+    #expect(
+      page.matches(of: /<li id="L(\d)">.*<span>(.*)<\/span>/).map { "\($0.1) \($0.2)" } == [
+        "1 {&quot;a&quot;:1,", "2 &quot;b&quot;:2}", "3 ", "4 {&quot;a&quot;:3}",
+      ])
+  }
+
+  @Test func `parameters that others add to the address of a page are ignored`() async throws {
+    let bundle = try await attach()
+    let snapshot = "/snapshots/\(bundle.id)"
+    for page in ["/", "/reports/BUG-1", snapshot, snapshot + "/files/manifest.json", snapshot + "/diff"] {
+      #expect(try await browser.get(page + "?utm_source=chat&fbclid=1&fbclid=2").status == 200, "\(page)")
+    }
+    #expect(try await api.send(.get, "/v1/snapshots", query: "utm_source=chat").status == 400)
+  }
+
+  @Test func `the newest snapshots come before the chart`() async throws {
+    try await attach()
+    let page = try HTMLPage(try await browser.get("/").bytes)
+    #expect(page.all("h2").map { $0.text.prefix(6) } == ["Newest", "Last 3"])
+  }
+
+  @Test func `the breadcrumbs of every page below a report name it`() async throws {
+    let bundle = try await attach(report: "proj/issue/9")
+    let path = "/snapshots/\(bundle.id)"
+    let link = try await browser.post(
+      path + "/link", ["form-token": browser.formToken(in: path), "seconds": "60"])
+    var pages = [link]
+    for page in [path, path + "/files/manifest.json", path + "/diff", path + "/diff?with=\(bundle.id)"] {
+      pages.append(try await browser.get(page))
+    }
+    for page in pages {
+      let crumbs = try #require(page.text.firstMatch(of: #/<nav class="crumbs".*?</nav>/#)).output
+      #expect(crumbs.contains("<a href=\"/reports/proj%2Fissue%2F9\"><bdi>proj/issue/9</bdi></a>"), "\(crumbs)")
+    }
+  }
+
+  @Test(arguments: ["after=yesterday", "version=1&minVersion=2", "report=%2F%2F", "cursor=x"])
   func `a page shows why a search is invalid`(query: String) async throws {
     let answer = try await browser.get("/?\(query)")
     #expect(answer.status == 400)

@@ -1,4 +1,14 @@
-<!-- article api af523baab538e1386586fcc2818c0d44314d75b5f706e7ed53f25ede0df4ff4b The HTTP API -->
+// swift-format-ignore-file
+
+import SnapshotWeb
+
+/// The articles, as `make articles` renders them.
+enum RenderedArticles {
+  static let manual = Manual([
+    "api": Manual.Article(
+      title: ##"The HTTP API"##,
+      digest: "af523baab538e1386586fcc2818c0d44314d75b5f706e7ed53f25ede0df4ff4b",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
 <p>How to attach, list, fetch and delete snapshots over HTTP.</p></div></div>
@@ -372,7 +382,11 @@
 </table></div>
 </article>
 </div>
-<!-- article accesscontrol b66f76841639a360a78656e61845de24b1b11565baa2a19aa288374332ded40c Access control -->
+"""##),
+    "accesscontrol": Manual.Article(
+      title: ##"Access control"##,
+      digest: "b66f76841639a360a78656e61845de24b1b11565baa2a19aa288374332ded40c",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Access control</h1>
 <p>Tokens, scopes, rates, links, and how an open store is protected.</p></div></div>
@@ -526,7 +540,11 @@ snapshot token revoke 1f0c3a5b7d9e
 <p>The web pages use sessions: see <a href="/docs/webpages">Web pages</a>.</p>
 </article>
 </div>
-<!-- article bundlelimits c6e33833b07fa81b4fb6c1daf011cf18a2a18c12d4a5d984890625c02131e156 Limits of a bundle -->
+"""##),
+    "bundlelimits": Manual.Article(
+      title: ##"Limits of a bundle"##,
+      digest: "c6e33833b07fa81b4fb6c1daf011cf18a2a18c12d4a5d984890625c02131e156",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Limits of a bundle</h1>
 <p>How large a bundle and its parts may be.</p></div></div>
@@ -636,11 +654,15 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 </tbody>
 </table></div>
-<p>An app's own limits on what it records are lower: see <code>SnapshotMode.Limits</code> in the documentation of DataSnapshots. The documentation of <code>SnapshotFormat</code> specifies the format itself.</p>
+<p>An app's own limits on what it records are lower: see <code>SnapshotMode.Limits</code> in the documentation of <a href="/docs/datasnapshots">DataSnapshots</a>. The documentation of <code>SnapshotFormat</code> specifies the format itself.</p>
 <p>The server checks bundles in slices, the shortest check first, so a small upload does not wait for the check of a large one.</p>
 </article>
 </div>
-<!-- article calls 9f1c9e8331dfdc5e83c5231dc0e34f7a7cdb6d01297df4606420eb5a07fa90cd Calls -->
+"""##),
+    "calls": Manual.Article(
+      title: ##"Calls"##,
+      digest: "9f1c9e8331dfdc5e83c5231dc0e34f7a7cdb6d01297df4606420eb5a07fa90cd",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Calls</h1>
 <p>Every call of the API, with the permission that it needs and what the audit log records.</p></div></div>
@@ -892,13 +914,18 @@ snapshot token revoke 1f0c3a5b7d9e
 </ul>
 </article>
 </div>
-<!-- article command ec614e42a6916494e8534a965475958c9366f97c73b9025bb4d64e77b25743ad The command -->
+"""##),
+    "command": Manual.Article(
+      title: ##"The command"##,
+      digest: "4adee2c889a9b84cc42eb0b5cd32e0b38264755ffb09934788f4a1258f260e60",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
 <p>Every subcommand of <code>snapshot</code>, with examples.</p></div></div>
 <div class="document">
 <nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
 <ul>
+<li><a href="#name-a-snapshot">Name a snapshot</a></li>
 <li><a href="#attach-and-fetch">Attach and fetch</a></li>
 <li><a href="#look">Look</a></li>
 <li><a href="#bundles-on-the-disk">Bundles on the disk</a></li>
@@ -949,7 +976,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </thead>
 <tbody>
 <tr>
-<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>link</code>, and the others when given a UUID</td>
+<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>open</code>, <code>link</code>, and the others when given a snapshot on a server</td>
 <td>a server: <code>--server URL</code>, or the environment variable <code>SNAPSHOT_SERVER</code>; default <code>http://127.0.0.1:8080</code>. Token: <code>--token-file FILE</code>, or the environment variable <code>SNAPSHOT_TOKEN</code>; line ends, a byte order mark and quotes around it are ignored. A server with a self-signed certificate: <code>--pin PIN</code>, or <code>SNAPSHOT_PIN</code>; one with a certificate of an authority that the system does not know: <code>--ca-file FILE</code></td>
 </tr>
 <tr>
@@ -982,13 +1009,45 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 </tbody>
 </table></div>
-<p><code>inspect</code>, <code>diff</code>, <code>verify</code> and <code>preload</code> accept a UUID, the URL of a bundle, a bundle (<code>.zip</code>) or an unpacked snapshot.</p>
+<h3 id="name-a-snapshot">Name a snapshot</h3>
+<div class="wide">
+<table class="list"><caption class="hidden">Name a snapshot</caption>
+<thead>
+<tr>
+<th scope="col">form</th>
+<th scope="col">example</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>UUID, also with <code>.zip</code></td>
+<td><code>6f0c1c56-2b1b-4a3e-9d5a-0c4f6f1f2a10</code></td>
+</tr>
+<tr>
+<td>at least six digits at the beginning of one</td>
+<td><code>6f0c1c56</code>. If several UUIDs begin so, up to five are named</td>
+</tr>
+<tr>
+<td>address of its page, of a page below it, of its bundle or record, or a link</td>
+<td><code>https://snapshots.example.org/snapshots/UUID/files/manifest.json</code>. It also gives the server, unless <code>--server</code> does</td>
+</tr>
+<tr>
+<td>report, for its newest snapshot</td>
+<td><code>BUG-812</code>; the id must have a digit. Standard error says which snapshot it is. Not for <code>delete</code></td>
+</tr>
+<tr>
+<td>bundle or unpacked snapshot on the disk</td>
+<td><code>bundle.zip</code>; for <code>inspect</code>, <code>diff</code>, <code>verify</code>, <code>preload</code>, <code>secrets</code> and <code>redact</code>. A file that exists is meant before a snapshot on the server</td>
+</tr>
+</tbody>
+</table></div>
 <h3 id="attach-and-fetch">Attach and fetch</h3>
 <pre><code>snapshot upload PATH --report BUG-123              # prints the UUID
 snapshot upload ZIP --report BUG-123 --resume      # continues an interrupted run
 snapshot upload ZIP --report BUG-123 --expires 30d
 snapshot upload PATH --report BUG-123 --note 'The feed is empty' --field severity=high
 snapshot fetch UUID                                # writes UUID.zip
+snapshot fetch BUG-123                             # the newest snapshot of the report
 snapshot fetch UUID --output FILE --force          # replaces an existing file
 snapshot fetch UUID --into FOLDER                  # checks and unpacks it
 snapshot link UUID --expires 1h                    # a URL that needs no token
@@ -1000,6 +1059,7 @@ snapshot link UUID --expires 1h                    # a URL that needs no token
 <pre><code>snapshot list --report BUG-123
 snapshot list --application com.example.news --min-version 3.1 --text 'negative balance'
 snapshot list --after 2026-11-01 --limit 20 --json
+snapshot open UUID                 # opens its page in the browser; --print only prints the address
 snapshot inspect UUID              # application, device, modules, recordings, exchanges, attachments
 snapshot diff UUID OTHER.zip       # JSON is compared by its structure, text by its lines
 snapshot diff --ignore updated_at --ignore '$.items[*].token' UUID OTHER.zip
@@ -1021,7 +1081,7 @@ snapshot redact UUID --rules rules.json --output FILE.zip
 <pre><code>snapshot preload BUNDLE.xcappdata --into DIRECTORY    # or a UUID
 snapshot embed &quot;$SRCROOT/Fixture.xcappdata&quot; --for Debug
 </code></pre>
-<p>The article Preloading an app's container in the documentation of DataSnapshots describes both.</p>
+<p>The article <a href="/docs/preloadingappdata">Preloading an app's container</a> in the documentation of DataSnapshots describes both.</p>
 <h3 id="keep-and-delete">Keep and delete</h3>
 <pre><code>snapshot pin UUID                 # no rule deletes it; --remove removes the pin
 snapshot expire --dry-run         # what the rules would delete, and why
@@ -1029,10 +1089,11 @@ snapshot expire                   # applies the rules
 snapshot expire --confirm         # also if that is more than a fifth of all, or the clock was doubted
 snapshot expire UUID --at 30d     # sets the expiration of one snapshot
 snapshot delete UUID              # deletes it; the UUID is never used again
+snapshot delete --report BUG-123  # deletes what a search finds (--report, --text, --before), after a confirmation
 snapshot scrub                    # checks every bundle; exit code 2 if any is damaged
 snapshot reindex                  # rebuilds the catalogue
 </code></pre>
-<p>See <a href="/docs/retention">Retention</a>.</p>
+<p>See <a href="/docs/retention">Retention</a> and <a href="/docs/personaldata">Personal data</a>.</p>
 <h3 id="back-up">Back up</h3>
 <pre><code>snapshot backup FOLDER --config FILE          # copies what is new, beside a running server
 snapshot backup FOLDER --storage /srv/store --verify
@@ -1066,7 +1127,11 @@ snapshot demo                                  # the whole sequence on sample da
 <p>When the server accepts connections it prints one line on standard output, <code>Listening on http://127.0.0.1:8080</code>. It logs to standard error, one JSON object per line, or plain lines on a terminal. <code>SIGHUP</code> makes it read the settings again. See <a href="/docs/settings">Settings</a> and <a href="/docs/deploying">Deploying</a>.</p>
 </article>
 </div>
-<!-- article deploying 3b5b2bfce4bade91c8a337dc4dc292f686ef887faa41ea29599eefa146ede8c1 Deploying -->
+"""##),
+    "deploying": Manual.Article(
+      title: ##"Deploying"##,
+      digest: "cbe414ddcc7b5d0443ce076a4b6a9322d33562ba8c796bb0a6f6dc6ae60403ec",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Deploying</h1>
 <p>HTTPS by the server itself or by a reverse proxy, systemd, containers, backups and upgrades.</p></div></div>
@@ -1162,7 +1227,7 @@ systemctl start snapshot
 <p>Then the address is that of <code>ListenStream=</code> in this unit, and <code>host</code> and <code>port</code> in the settings have no effect. While one server stops and the next one starts, new connections wait in the queue of the socket. The former server answers the requests that it has begun, and gives open connections without a request two seconds for one, which is answered with <code>Connection: close</code>. A running upload delays the next server for up to <code>shutdownSeconds</code>, because one server at a time uses the storage folder.</p>
 <p>Any program that opens sockets as systemd does can start the server so: the descriptors from 3 on are up to 16 TCP sockets that listen, <code>LISTEN_FDS</code> is their number, and <code>LISTEN_PID</code> the process id of the server.</p>
 <h3 id="start-and-stop">Start and stop</h3>
-<p>The server answers requests as soon as it has opened the storage folder, and reads neither bundles nor records for that. When it stops in good order it writes the file <code>clean</code>, which has the number of bundles and the times of change of their folders. It removes the file before its next change.</p>
+<p>The server answers requests as soon as it has opened the storage folder, and reads neither bundles nor records for that. When it stops cleanly it writes the file <code>clean</code>, which has the number of bundles and the times of change of their folders. It removes the file before its next change.</p>
 <p>After a crash, a power failure or <code>SIGKILL</code> there is no such file. The server then answers at once too, and repairs the storage in the background: it removes the remains of interrupted uploads and deletions, counts the bundles, and compares all records with the catalogue. Meanwhile:</p>
 <ul>
 <li>Snapshots are fetched, attached and deleted as usual. Before the first request for a snapshot the folder that contains it is repaired, one of 256.</li>
@@ -1176,6 +1241,7 @@ systemctl start snapshot
 </code></pre>
 <p>Without any token the store is open to everybody who reaches the server. <a href="/docs/accesscontrol">Access control</a> describes scopes and limits.</p>
 <h3 id="https-without-a-proxy">HTTPS without a proxy</h3>
+<p><a href="/docs/https">HTTPS in five minutes</a> has the steps; this section has the details.</p>
 <pre><code>snapshot serve --host :: --port 443 --http-port 80 --acme-folder /var/lib/acme \
   --tls-certificate /etc/snapshot/tls/fullchain.pem --tls-key /etc/snapshot/tls/privkey.pem
 </code></pre>
@@ -1371,6 +1437,7 @@ runuser -u snapshot -- snapshot migrate --from /var/lib/snapshot --to /srv/snaps
 <p>The first run can be interrupted and repeated. With <code>--finish</code> every bundle of the copy is read and compared with its digest, and uploads that have not ended are copied too. If a bundle is damaged in the storage, the migration is not completed unless <code>--without-lost</code> leaves it out. Then set <code>server.storage</code>, and with systemd <code>ReadWritePaths=</code>, and start the server. The former folder is not changed; remove it when the server works.</p>
 <p>The same command moves snapshots to an object store that several servers share, and back: <a href="/docs/manyservers">Many Servers</a>.</p>
 <h3 id="upgrades">Upgrades</h3>
+<p>From 0.1: <a href="/docs/upgrading">Upgrading from 0.1</a>. In general:</p>
 <ol>
 <li>Read <code>CHANGELOG.md</code>.</li>
 <li>Make a backup.</li>
@@ -1389,7 +1456,133 @@ runuser -u snapshot -- snapshot migrate --from /var/lib/snapshot --to /srv/snaps
 <p>Every deleted snapshot leaves an empty file, which reserves its UUID. It needs an inode and about 60 bytes in its folder. A store that expires 100,000 snapshots a day needs 36 million inodes a year for that: choose a file system with enough of them, or one without a limit (XFS, Btrfs). They are read after a crash, when records are compared with the catalogue, and by each run of the retention rules.</p>
 </article>
 </div>
-<!-- article manyservers 27e52f5a9209ca9fbc733a5ae9da59f487432483afaa85be63deb6f98a09640a Many Servers -->
+"""##),
+    "https": Manual.Article(
+      title: ##"HTTPS in five minutes"##,
+      digest: "891237f2535e0c41a8c65d4dddaeff6d60713494e86cebb20695c616da34383e",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>HTTPS in five minutes</h1>
+<p>Three ways to serve snapshots over HTTPS, and which one fits.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#in-a-local-network">In a local network</a></li>
+<li><a href="#with-let-s-encrypt">With Let's Encrypt</a></li>
+<li><a href="#if-it-does-not-work">If it does not work</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<div class="wide">
+<table class="list"><caption class="hidden">Overview</caption>
+<thead>
+<tr>
+<th scope="col">you have</th>
+<th scope="col">choose</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>a machine in a local network, without a public name</td>
+<td>a certificate that the server makes, recognized by its pin</td>
+</tr>
+<tr>
+<td>a public name, such as <code>snapshots.example.org</code></td>
+<td>a certificate of Let's Encrypt</td>
+</tr>
+<tr>
+<td>a reverse proxy that has a certificate already</td>
+<td>the proxy: see <em>Behind a proxy</em> in <a href="/docs/deploying">Deploying</a></td>
+</tr>
+</tbody>
+</table></div>
+<p>All commands of this page are typed as root on a machine where the server is installed as a service (<em>Install</em> in <a href="/docs/deploying">Deploying</a>).</p>
+<h3 id="in-a-local-network">In a local network</h3>
+<p>Add to <code>/etc/snapshot/server.yaml</code>:</p>
+<pre><code>server:
+  host: 0.0.0.0
+  port: 8443
+  storage: /var/lib/snapshot
+  tls:
+    selfSigned: true
+</code></pre>
+<pre><code>systemctl restart snapshot
+journalctl -u snapshot -n 20        # prints the pin: sha256//…
+</code></pre>
+<p>A client recognizes the server by its pin, which stays the same when the certificate is renewed:</p>
+<pre><code>export SNAPSHOT_SERVER=https://192.168.1.20:8443 SNAPSHOT_PIN=sha256//… SNAPSHOT_TOKEN=snapshot_…
+snapshot list
+</code></pre>
+<p>In an app: <code>SnapshotAPIClient(server: url, token: token, pin: ServerPin(&quot;sha256//…&quot;))</code>. Browsers warn of the certificate once.</p>
+<h3 id="with-let-s-encrypt">With Let's Encrypt</h3>
+<p>The name must lead to this machine, with the ports 80 and 443 open. Permit the service to use them (<code>systemctl edit snapshot</code>):</p>
+<pre><code>[Service]
+CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+AmbientCapabilities=CAP_NET_BIND_SERVICE
+PrivateUsers=no
+</code></pre>
+<p>Start with a certificate of the server's own, in <code>/etc/snapshot/server.yaml</code>:</p>
+<pre><code>server:
+  host: &quot;::&quot;
+  port: 443
+  storage: /var/lib/snapshot
+  tls:
+    selfSigned: true
+    httpPort: 80
+    acmeFolder: /var/lib/acme
+</code></pre>
+<pre><code>install -d -m 0755 /var/lib/acme
+systemctl restart snapshot
+certbot certonly --webroot --webroot-path /var/lib/acme --domain snapshots.example.org --deploy-hook '
+  install -d -o snapshot -m 0700 /etc/snapshot/tls
+  install -o snapshot -m 0600 &quot;$RENEWED_LINEAGE&quot;/privkey.pem &quot;$RENEWED_LINEAGE&quot;/fullchain.pem /etc/snapshot/tls'
+</code></pre>
+<p>Then replace <code>selfSigned: true</code> by the new files:</p>
+<pre><code>server:
+  tls:
+    certificate: /etc/snapshot/tls/fullchain.pem
+    key: /etc/snapshot/tls/privkey.pem
+</code></pre>
+<pre><code>systemctl restart snapshot
+curl https://snapshots.example.org/readyz
+</code></pre>
+<p>certbot renews the certificate and calls the hook; the server reads the new files within ten seconds.</p>
+<h3 id="if-it-does-not-work">If it does not work</h3>
+<div class="wide">
+<table class="list"><caption class="hidden">If it does not work</caption>
+<thead>
+<tr>
+<th scope="col">message</th>
+<th scope="col">cause</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>does not speak HTTPS</code></td>
+<td>the port serves plain HTTP: use <code>http://</code>, or another port</td>
+</tr>
+<tr>
+<td><code>The server's certificate is not trusted</code></td>
+<td>the pin is missing or another server's, the name in the address is not in the certificate, or the clock is wrong</td>
+</tr>
+<tr>
+<td><code>The token would be sent unencrypted</code></td>
+<td>the address begins with <code>http://</code> and is not of this machine</td>
+</tr>
+<tr>
+<td>sign-in fails after it was sent</td>
+<td>a proxy does not forward <code>Host</code> unchanged</td>
+</tr>
+</tbody>
+</table></div>
+<p><code>snapshot doctor --config /etc/snapshot/server.yaml --url https://snapshots.example.org</code> examines the rest. Ciphers, OCSP and certificates of clients: <a href="/docs/deploying">Deploying</a>.</p>
+</article>
+</div>
+"""##),
+    "manyservers": Manual.Article(
+      title: ##"Many Servers"##,
+      digest: "27e52f5a9209ca9fbc733a5ae9da59f487432483afaa85be63deb6f98a09640a",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Many Servers</h1>
 <p>Let several servers share their snapshots in an object store and a PostgreSQL database.</p></div></div>
@@ -1567,7 +1760,11 @@ chown -R snapshot: /srv/snapshot
 <p>What breaks first: the insertion rate of the database; then the verification of all bundles, which reads 1 PB for each <code>retention.scrubInterval</code> (a year, or <code>never</code> with a store that verifies its objects itself); then the build of a lost index, which reads every record. A server that starts reads none: what other servers left unindexed is noted in the database, or the object store has a mark below <code>unindexed/</code>, until one of them has indexed it.</p>
 </article>
 </div>
-<!-- article observability ae73b63035c4ae14770c3ac1236ea3539600fb82857200ff42c8558c93b0f976 Observability -->
+"""##),
+    "observability": Manual.Article(
+      title: ##"Observability"##,
+      digest: "ae73b63035c4ae14770c3ac1236ea3539600fb82857200ff42c8558c93b0f976",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Observability</h1>
 <p>The audit log, the access log, request ids, traces and metrics.</p></div></div>
@@ -1755,7 +1952,121 @@ rule_files: [alerts.yaml]
 <p><code>/openapi.json</code> describes every call, error and field in OpenAPI 3.1. It is generated from the same list of endpoints as the routes. The tests compare every response with it, and <code>Tests/Schemathesis/run</code> sends generated requests to a running server and compares the responses.</p>
 </article>
 </div>
-<!-- article resumableuploads b50007580ba38a3429338f828bc65a58c10e3e29a5a24ac320ce9ac9fdaeb89f Resumable uploads -->
+"""##),
+    "personaldata": Manual.Article(
+      title: ##"Personal data"##,
+      digest: "895610bd4a89613ed4f6074d4d292597a2ec19988600d0d93aded8c79fbf0de9",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Personal data</h1>
+<p>Where the data of a person is, and how it is deleted.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#find-and-delete">Find and delete</a></li>
+<li><a href="#where-the-data-is">Where the data is</a></li>
+<li><a href="#in-the-app">In the app</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>A snapshot has what an app knew when a user reported a bug: names, addresses, messages. Record less of it first: redaction removes secrets and fields that you name before an app stores anything (<code>snapshot secrets</code> shows what a snapshot still has). Let the rest expire with the bug: <a href="/docs/retention">Retention</a>.</p>
+<p>When a person asks for the deletion of their data:</p>
+<ol>
+<li>Find their snapshots, by words of the note, a field such as <code>customer=4711</code>, a recorded identifier or the report. A search finds no words <em>inside</em> recordings: attach what identifies a person as a field.</li>
+<li>Delete them.</li>
+<li>Delete what was copied elsewhere: backups, links, files that somebody downloaded.</li>
+</ol>
+<h3 id="find-and-delete">Find and delete</h3>
+<pre><code>snapshot list --text 'customer 4711'
+snapshot delete --text 'customer 4711'         # shows how many these are, and the newest ten; asks for their number
+snapshot delete --report BUG-812 --yes         # without asking, for example in a script
+snapshot delete --before 2026-01-01 --yes
+</code></pre>
+<p>The command deletes what it has shown, and no snapshot that arrives later. It continues after a failure, and says at the end which snapshots remain; the exit code is then 1. <code>--storage FOLDER</code> does the same in a folder that no server uses.</p>
+<p>On the web pages, a search has the button <em>Delete these snapshots…</em> for visitors with the scope <code>delete</code> or <code>admin</code>. It leads to a list of up to 500 snapshots with a form that deletes exactly these.</p>
+<h3 id="where-the-data-is">Where the data is</h3>
+<div class="wide" tabindex="0" role="region" aria-label="Where the data is">
+<table class="list many"><caption class="hidden">Where the data is</caption>
+<thead>
+<tr>
+<th scope="col">place</th>
+<th scope="col">what it has</th>
+<th scope="col">how it goes</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>bundle: <code>bundles/…/UUID.zip</code>, or an object in the bucket</td>
+<td>everything that was recorded</td>
+<td>deleted at once with the snapshot</td>
+</tr>
+<tr>
+<td>record: <code>UUID.json</code> beside it, or an object</td>
+<td>report, device, application, note, fields, comments, identifiers, the id of the token</td>
+<td>deleted at once with the snapshot. An empty file or a row remains, which reserves the UUID and has no other data</td>
+</tr>
+<tr>
+<td>catalogue: <code>catalog.sqlite</code>, or tables in PostgreSQL</td>
+<td>the words of the record, for searches</td>
+<td>the row is deleted at once; its words leave the file or table when the database cleans up (<code>VACUUM</code> in PostgreSQL). <code>snapshot reindex</code> builds the catalogue again</td>
+</tr>
+<tr>
+<td>uploads that have not ended: <code>uploads/</code></td>
+<td>a part of a bundle</td>
+<td>deleted when they expire: by default 24 hours after the last byte (<code>uploads.idle</code>), at the latest after seven days (<code>uploads.age</code>)</td>
+</tr>
+<tr>
+<td>copies of viewed files</td>
+<td>inflated or converted files of the last snapshots that somebody looked at</td>
+<td>without a name in the folder; freed five minutes after their last use, and when the server ends</td>
+</tr>
+<tr>
+<td>copies of bundles, if servers share an object store: <code>objects/</code></td>
+<td>bundles that were read recently</td>
+<td>files without a name; freed when they are replaced, and when the server ends. A deleted snapshot is not sent from them</td>
+</tr>
+<tr>
+<td>backups: a folder of <code>snapshot backup</code></td>
+<td>a copy of all of the above but the catalogue</td>
+<td>the next run deletes what was deleted in the storage</td>
+</tr>
+<tr>
+<td>backups: archives, copies of the folder, versions in the bucket</td>
+<td>the same</td>
+<td>never by this server: delete the archive, or let it expire. After a restore, delete the snapshots again</td>
+</tr>
+<tr>
+<td>audit log: <code>audit.log</code>, <code>audit-refused.log</code> and their rotated files, or a table</td>
+<td>who read and changed what and when, by UUID, report, token and address of the client. No contents of snapshots</td>
+<td>the oldest file goes when the log is rotated (<code>auditFileBytes</code>, <code>auditFiles</code>)</td>
+</tr>
+<tr>
+<td>the server's log</td>
+<td>UUIDs, addresses of clients, paths without queries</td>
+<td>by the rules of your journal</td>
+</tr>
+<tr>
+<td>sessions of the web pages</td>
+<td>the SHA-256 of a cookie</td>
+<td>at the latest after a week</td>
+</tr>
+<tr>
+<td>links (<code>snapshot link</code>, <em>Create link</em>)</td>
+<td>give access to a bundle without a token</td>
+<td>without effect once the snapshot is deleted</td>
+</tr>
+</tbody>
+</table></div>
+<p>The log of deletions is itself data: <code>deleteSnapshot</code> in the audit log names the UUID, the report and the token. It proves that the deletion was made.</p>
+<h3 id="in-the-app">In the app</h3>
+<p>What the app has recorded stays on the device until it is uploaded or replaced. <code>UploadQueue</code> removes a bundle when the server has it. Fetched snapshots on developers' devices are copies too: replaying apps, <code>snapshot fetch</code>, and downloads from the pages. Keep their number small by not sharing bundles where a link is enough.</p>
+</article>
+</div>
+"""##),
+    "resumableuploads": Manual.Article(
+      title: ##"Resumable uploads"##,
+      digest: "b50007580ba38a3429338f828bc65a58c10e3e29a5a24ac320ce9ac9fdaeb89f",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Resumable uploads</h1>
 <p>Uploads that continue after a broken connection, a restart of the app or a restart of the server.</p></div></div>
@@ -1784,7 +2095,7 @@ rule_files: [alerts.yaml]
 <tr>
 <td>clients</td>
 <td>tus clients for every platform, including browsers</td>
-<td><code>URLSession</code> since iOS 17, and SnapshotClient</td>
+<td><code>URLSession</code> since iOS 17, and <a href="/docs/snapshotclient">SnapshotClient</a></td>
 </tr>
 <tr>
 <td>create</td>
@@ -1886,7 +2197,11 @@ curl -i http://127.0.0.1:8080/v1/uploads -H 'Tus-Resumable: 1.0.0' -H &quot;Uplo
 <p>The largest upload is <code>maximumBundleBytes</code>; a larger one is answered with <code>413</code>, before its body if the length is known. An upload that would not fit on the disk is answered with <code>507</code>; its bytes are kept until the upload expires.</p>
 </article>
 </div>
-<!-- article retention 21d49a579de187b4984d49661a8786564f7e117eed4a7675cec7c562e569ad7a Retention -->
+"""##),
+    "retention": Manual.Article(
+      title: ##"Retention"##,
+      digest: "21d49a579de187b4984d49661a8786564f7e117eed4a7675cec7c562e569ad7a",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Retention</h1>
 <p>Which snapshots the server deletes, how to prevent it, and how it finds damaged ones.</p></div></div>
@@ -1986,7 +2301,11 @@ snapshot expire               # deletes it
 <p>A record <code>UUID.json</code> states that its bundle was published. If the bundle's file is gone later, it is lost, also if the catalogue is gone too: the snapshot stays in lists as damaged, and requests are answered in the same way. The start after a crash or a change of the folders logs it, and every later one until it is mended; <code>snapshot scrub</code>, <code>snapshot backup</code> and <code>snapshot migrate</code> name it with exit code 2, <code>snapshot doctor</code> names it, and <code>snapshot_store_lost_bundles</code> counts it. Attach the same bundle again, copy its file from a backup, or delete the snapshot.</p>
 </article>
 </div>
-<!-- article settings 82ef2d53c2479bee09d4b950c8164875b93ff47ea827208564174c9952a750ed Settings -->
+"""##),
+    "settings": Manual.Article(
+      title: ##"Settings"##,
+      digest: "aa11a838e1fecd6d38f2d5f265b11bc292fe68ee9c0ceb3c082752ab2c2e0f15",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
 <p>Every setting of <code>snapshot serve</code>, with its default.</p></div></div>
@@ -2125,6 +2444,16 @@ snapshot expire               # deletes it
 <td><code>comparisonFilter</code></td>
 <td>none</td>
 <td>JSON values that comparisons on the web pages leave out: keys and paths such as <code>updated_at, $.items[*].token</code>. See <a href="/docs/webpages">Web pages</a></td>
+</tr>
+<tr>
+<td><code>tracker</code></td>
+<td>none</td>
+<td>address of a report in your issue tracker, to which the pages of reports and snapshots link: <code>https://tracker.example/browse/{report}</code></td>
+</tr>
+<tr>
+<td><code>newIssue</code></td>
+<td>none</td>
+<td>address of the tracker's form for a new issue, to which the pages of snapshots link, with <code>{report}</code>, <code>{snapshot}</code> (the UUID), <code>{application}</code>, <code>{version}</code> and <code>{note}</code> (up to 1,000 characters): <code>https://tracker.example/new?title={application}+{version}&amp;body={note}</code></td>
 </tr>
 <tr>
 <td><code>auditFileBytes</code></td>
@@ -2460,7 +2789,11 @@ snapshot expire               # deletes it
 </table></div>
 </article>
 </div>
-<!-- article snapshotserver e4c2fc05234f0a68a6956d9fe2b9a79b85b5f6f7eb4566e5f0dab488c20cfa5f Documentation -->
+"""##),
+    "snapshotserver": Manual.Article(
+      title: ##"Documentation"##,
+      digest: "211b1fd0d393eeecfb942c857338611d930fa39623f4d874ef83ef70cb079ed0",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a></nav>
 <div class="title"><div><h1>Documentation</h1>
 <p>The server that stores snapshots and attaches them to bug reports, and the command that runs it.</p></div></div>
@@ -2470,12 +2803,15 @@ snapshot expire               # deletes it
 <p><code>snapshot serve</code> runs one process that listens on one address and stores everything in one folder. It receives bundles over HTTP, checks them, makes them durable, and serves them back by UUID. It has an HTTP API, web pages, access tokens, retention rules, an audit log and Prometheus metrics.</p>
 <pre><code>snapshot serve --storage /var/lib/snapshot
 </code></pre>
-<p>The server is a program, which is run by <code>snapshot serve</code> and called over HTTP. It has no plug-ins and cannot be linked into another program. Any HTTP client works. In Swift, use SnapshotClient; in a terminal, use the other subcommands of <code>snapshot</code>.</p>
+<p>The server is a program, which is run by <code>snapshot serve</code> and called over HTTP. It has no plug-ins and cannot be linked into another program. Any HTTP client works. In Swift, use <a href="/docs/snapshotclient">SnapshotClient</a>; in a terminal, use the other subcommands of <code>snapshot</code>.</p>
 <p>A request passes through these layers: the HTTP engine (<code>HTTPEngine</code>), which enforces the limits of HTTP; tracing, metrics, audit log, cross-origin rules and authentication; the endpoint of the call; and the storage folder with its catalogue (<code>SQLiteCatalog</code>).</p>
 <h2 id="running-the-server">Running the server</h2>
 <ul>
 <li><a href="/docs/deploying">Deploying</a>
 <p>HTTPS by the server itself or by a reverse proxy, systemd, containers, backups and upgrades.</p>
+</li>
+<li><a href="/docs/https">HTTPS in five minutes</a>
+<p>Three ways to serve snapshots over HTTPS, and which one fits.</p>
 </li>
 <li><a href="/docs/manyservers">Many Servers</a>
 <p>Let several servers share their snapshots in an object store and a PostgreSQL database.</p>
@@ -2485,6 +2821,9 @@ snapshot expire               # deletes it
 </li>
 <li><a href="/docs/command">The command</a>
 <p>Every subcommand of <code>snapshot</code>, with examples.</p>
+</li>
+<li><a href="/docs/upgrading">Upgrading from 0.1</a>
+<p>What to do, and what changes, when a server, an app or a script goes from 0.1 to the next version.</p>
 </li>
 </ul>
 <h2 id="calling-the-server">Calling the server</h2>
@@ -2510,11 +2849,32 @@ snapshot expire               # deletes it
 <li><a href="/docs/retention">Retention</a>
 <p>Which snapshots the server deletes, how to prevent it, and how it finds damaged ones.</p>
 </li>
+<li><a href="/docs/personaldata">Personal data</a>
+<p>Where the data of a person is, and how it is deleted.</p>
+</li>
 <li><a href="/docs/observability">Observability</a>
 <p>The audit log, the access log, request ids, traces and metrics.</p>
 </li>
 <li><a href="/docs/webpages">Web pages</a>
 <p>The pages that a browser shows, signing in, and their protection against untrusted data.</p>
+</li>
+</ul>
+<h2 id="in-an-app">In an app</h2>
+<ul>
+<li><a href="/docs/datasnapshots">DataSnapshots</a>
+<p>Record the raw data that an app works with, and replay it later, byte for byte.</p>
+</li>
+<li><a href="/docs/repositories">Repositories</a>
+<p>Keep an app's models as plain structs in memory and in JSON files, without a database.</p>
+</li>
+<li><a href="/docs/snapshotclient">SnapshotClient</a>
+<p>Upload snapshots to a server, fetch them again, and attach recordings to bug reports.</p>
+</li>
+<li><a href="/docs/snapshotsettings">SnapshotSettings</a>
+<p>Let testers of a beta record, upload, and open snapshots, and let users report a bug with a form.</p>
+</li>
+<li><a href="/docs/snapshoturlsession">SnapshotURLSession</a>
+<p>Record the HTTP exchanges of a URLSession, and replay them, without a line at each request.</p>
 </li>
 </ul>
 <h2 id="reference">Reference</h2>
@@ -2525,7 +2885,56 @@ snapshot expire               # deletes it
 </ul>
 </article>
 </div>
-<!-- article webpages 049060216716dce93398aea7f3e805e518c5110a62dd80157d92af30fc3aeefc Web pages -->
+"""##),
+    "upgrading": Manual.Article(
+      title: ##"Upgrading from 0.1"##,
+      digest: "e35518e569092f0c7c861d9a3447c65133e7d181ed842e1a2c4f82f6af9bee15",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Upgrading from 0.1</h1>
+<p>What to do, and what changes, when a server, an app or a script goes from 0.1 to the next version.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#one-server">One server</a></li>
+<li><a href="#several-servers">Several servers</a></li>
+<li><a href="#apps">Apps</a></li>
+<li><a href="#scripts">Scripts</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Servers, apps and the command of different versions work together: the HTTP API, the bundle format and the storage folder only gain. Upgrade the server first, then the command, and apps with their next release. <code>CHANGELOG.md</code> has every change.</p>
+<h3 id="one-server">One server</h3>
+<ol>
+<li>Make a backup: <code>snapshot backup</code> (<a href="/docs/deploying">Deploying</a>).</li>
+<li>Install the new version, and restart the service: <code>systemctl daemon-reload &amp;&amp; systemctl restart snapshot</code>. The Debian package does that itself.</li>
+<li>Check <code>/readyz</code> and <code>snapshot doctor</code>.</li>
+</ol>
+<p>The first start builds the catalogue again. Until it is ready, lists and searches are answered with <code>503</code>; uploads and downloads work. Clients wait and continue their uploads.</p>
+<p>Going back is not supported by a newer storage folder: restore the backup with the former version.</p>
+<h3 id="several-servers">Several servers</h3>
+<p>Servers of 0.1 can't use the index that the new version makes in PostgreSQL. Replace all servers at once: stop them, install, and start them. The first one builds the index again; lists are answered with <code>503</code> until it is ready.</p>
+<h3 id="apps">Apps</h3>
+<ul>
+<li>The libraries need iOS 16 or macOS 13, less than before.</li>
+<li>Redaction replaces equal secrets by equal placeholders, such as <code>[redacted-0F1E2D3C]</code>, and also redacts notes and fields. <code>Configuration.redactsReports = false</code> leaves these as they are.</li>
+<li>With redaction rules, binary data of an unknown format is no longer recorded. <code>Configuration.unknownBinaries = .keep</code> records it as before.</li>
+<li>A second <code>SnapshotMode</code> with the folder of another one is disabled and reports it. <code>Configuration.sharing</code> gives it a folder of its own.</li>
+<li><code>BugReport</code> is a type of <code>SnapshotFormat</code>.</li>
+<li>Addresses that end in <code>/v1</code> are refused, because <code>/v1</code> is added to every address: leave it out.</li>
+</ul>
+<h3 id="scripts">Scripts</h3>
+<ul>
+<li><code>snapshot delete</code> continues after a snapshot that can't be deleted, and exits with 1 at the end.</li>
+<li>The arguments of <code>pin</code>, <code>expire</code> and the others that name a snapshot are UUIDs as before, and now also beginnings of UUIDs, reports and addresses. A file that exists is meant before a snapshot with that name.</li>
+</ul>
+</article>
+</div>
+"""##),
+    "webpages": Manual.Article(
+      title: ##"Web pages"##,
+      digest: "50bc6bbf929d038c61acb30a5973834c29a3fe2306dd66acd5fba9078f8e80ad",
+      html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
 <p>The pages that a browser shows, signing in, and their protection against untrusted data.</p></div></div>
@@ -2569,6 +2978,10 @@ snapshot expire               # deletes it
 <td>for the scope <code>admin</code>: who uploaded, read and changed the snapshot, from the audit log</td>
 </tr>
 <tr>
+<td><code>/delete?{search}</code></td>
+<td>for the scopes <code>delete</code> and <code>admin</code>: up to 500 snapshots that a search finds, and a form that deletes exactly these</td>
+</tr>
+<tr>
 <td><code>/snapshots/{id}/files/{path}</code></td>
 <td>one file: JSON and property lists as a tree, a table or formatted; text by lines; images; bytes. Of a recorded HTTP exchange also the request, status, header fields and timing</td>
 </tr>
@@ -2604,8 +3017,10 @@ snapshot expire               # deletes it
 </table></div>
 <p>A result of a search for text shows where it was found and marks the match. Lists show how many modules of a snapshot are complete: every identifier that the module declares was recorded. A search without results explains what can be found.</p>
 <p>All pages work without JavaScript. With it, times are in the browser's time zone instead of UTC, and the key <code>/</code> focuses the search field. Errors are shown as pages with the request id; only calls under <code>/v1</code> answer problems as JSON. Pages are not part of the API and not described in <code>/openapi.json</code>. The audit log records them with the same actions as API calls, and with <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code> and <code>readHistory</code>.</p>
+<p>A recording is found by its identifier too: <code>/snapshots/{id}/files/recordings/news%2Ffeed</code>. Unknown parameters in the address of a page, such as <code>utm_source</code>, are ignored.</p>
+<p>The settings <code>tracker</code> and <code>newIssue</code> (<a href="/docs/settings">Settings</a>) add links to your issue tracker to the pages of reports and snapshots.</p>
 <h3 id="files">Files</h3>
-<p>JSON of up to 256 MiB and 512 levels is shown as a tree; several documents in a row (JSON Lines, and text sequences of RFC 7464) are one list. Half of a surrogate pair is written as its code point: <code>⟨U+D83D⟩</code>. The page opens containers until it is full. The others show their first values, and open when they are needed, also without JavaScript. Strings are decoded; a long string has a page of its own, which also shows it as written. Numbers keep their digits. Equal keys in one object are marked. An array of objects is also shown as a table, also from the object around it. It is sorted by any column; its first 100,000 rows in that order are shown. A search counts up to 10,000 hits, and shows the values of keys.</p>
+<p>JSON of up to 256 MiB and 512 levels is shown as a tree; several documents in a row (JSON Lines, and text sequences of RFC 7464) are one list. Half of a surrogate pair is written as its code point: <code>⟨U+D83D⟩</code>. Objects and arrays are open from the top as far as one page has room. The others show their first values, and open when you select them, also without JavaScript. Strings are decoded; a long string has a page of its own, which also shows it as written. Numbers keep their digits. Equal keys in one object are marked. An array of objects is also shown as a table, also from the object around it. It is sorted by any column; its first 100,000 rows in that order are shown. A search counts up to 10,000 hits, and shows the values of keys.</p>
 <p>The pages work without JavaScript and with the keyboard alone. <code>/</code> moves to the search field. In a tree, the right arrow opens a fold and enters it; the left arrow closes it and returns to the fold around it.</p>
 <p>Property lists, in XML or binary, are shown like JSON, whatever the name of the file is. The page says the types that JSON does not have: a date is a string in RFC 3339 format, data is a string in base64, a set is an array, and a UID is an object with the key <code>CF$UID</code>. An archive of <code>NSKeyedArchiver</code> is shown as it is stored; each UID links to the object for which it stands. A property list may have up to 64 MiB, 512 levels and 4,000,000 values, and 128 MiB as JSON. One that is malformed or beyond these limits is shown as text or bytes, with the reason. Document types with declarations are not accepted, and nothing outside the file is read.</p>
 <p>A string that contains JSON, or base64 (also of a <code>data:</code> URL) of an image, of JSON or of a property list, has a link to its decoded contents. They are shown like a file, up to 32 MB. A signed token (JWT) of up to 64 KiB is shown as its header and payload; its signature is not verified. Data in property lists is shown decoded, too.</p>
@@ -2723,3 +3138,1286 @@ snapshot expire               # deletes it
 <p>Text is escaped. Invisible characters and characters that change the direction of text are made visible. A raw file is sent with <code>default-src 'none'; sandbox</code>, and with a media type from a short list; files of other types are downloads. Of the decoded contents of strings, only PNG, JPEG, GIF and WebP images are not downloads. The amount of data that a page reads from a bundle is limited, and a page says when it omits something.</p>
 </article>
 </div>
+"""##),
+    "adoptinginanexistingapp": Manual.Article(
+      title: ##"Adopting in an existing app"##,
+      digest: "1ea19479912b444048c987479cb451c8406517c094a8d1102a3c30baf081fcab",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/datasnapshots">DataSnapshots</a></nav>
+<div class="title"><div><h1>Adopting in an existing app</h1>
+<p>Pass data through Snapshot Mode where it enters the app: one line at each place.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#plain-data">Plain data</a></li>
+<li><a href="#async-and-await">async and await</a></li>
+<li><a href="#completion-handlers">Completion handlers</a></li>
+<li><a href="#delegates-and-messages">Delegates and messages</a></li>
+<li><a href="#combine">Combine</a></li>
+<li><a href="#urlsession">URLSession</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Create one <code>SnapshotMode</code> at launch, as <a href="/docs/datasnapshots">DataSnapshots</a> shows, and say what belongs together. The module report then names what is missing in a recording:</p>
+<pre><code>snapshots.register(module: &quot;News&quot;, files: [&quot;news/feed&quot;, &quot;news/titles&quot;, &quot;news/photo&quot;])
+</code></pre>
+<p>Then change each place where data enters. Choose the place before the data is decoded, so that a replay also runs the decoder. If all access goes through one type, one place is enough.</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Overview</caption>
+<thead>
+<tr>
+<th scope="col">style</th>
+<th scope="col">while replaying</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>plain data</td>
+<td>the recorded data replaces the data that arrived</td>
+</tr>
+<tr>
+<td><code>async</code>, completion handler, Combine</td>
+<td>the recorded data is returned, and nothing is requested</td>
+</tr>
+</tbody>
+</table></div>
+<p>The identifier must be the same for the same data at every launch, and different for different data: use the path and the query, such as <code>news/feed?page=2</code>, and leave out times and session tokens. If the same identifier is used several times and each call matters, set a <code>SnapshotMode/Policy</code> with a history.</p>
+<h3 id="plain-data">Plain data</h3>
+<p>For data that is already there, such as the contents of a file or of a database:</p>
+<pre><code>let photo = snapshots.process(data: received, uniqueIdentifier: &quot;news/photo&quot;)
+</code></pre>
+<h3 id="async-and-await">async and await</h3>
+<pre><code>let feed = try await snapshots.process(&quot;news/feed&quot;) { try await api.data(for: &quot;/feed&quot;) }
+</code></pre>
+<p>If the layer below returns decoded values, they are recorded as JSON:</p>
+<pre><code>let titles = try await snapshots.process(&quot;news/titles&quot;, as: [String].self) { try await api.feed() }
+</code></pre>
+<p>An error of the closure is thrown to the caller, and is not recorded.</p>
+<h3 id="completion-handlers">Completion handlers</h3>
+<pre><code>snapshots.process(&quot;news/feed&quot;, { api.load(&quot;/feed&quot;, completion: $0) }, completion: completion)
+</code></pre>
+<p>The completion handler is called on the thread on which <code>load</code> calls it or, while replaying, on a queue of the <code>SnapshotMode</code>.</p>
+<h3 id="delegates-and-messages">Delegates and messages</h3>
+<p>Data that arrives without being asked for, such as messages of a socket, Bluetooth packets or push payloads, is plain data. Give it a history:</p>
+<pre><code>socket.onMessage { show(snapshots.process(data: $0, uniqueIdentifier: &quot;chat&quot;)) }
+</code></pre>
+<h3 id="combine">Combine</h3>
+<pre><code>let feed = api.publisher(for: &quot;/feed&quot;).process(&quot;news/feed&quot;, by: snapshots)
+</code></pre>
+<p>While replaying, each subscriber gets the recorded data, and the publisher is not subscribed to.</p>
+<h3 id="urlsession">URLSession</h3>
+<p>With <a href="/docs/snapshoturlsession">SnapshotURLSession</a>, the configuration of a session is passed through the mode once, and no request needs a line of its own. Status, header fields and errors are recorded and replayed too.</p>
+<p>Where a single place is enough, and only the body of the response is used:</p>
+<pre><code>try await snapshots.process(url.path) { try await URLSession.shared.data(from: url).0 }
+</code></pre>
+<h2 id="what-to-look-at-afterwards">What to look at afterwards</h2>
+<ol>
+<li>Set redaction rules before the first recording leaves the device: <code>configuration.redaction = .usualSecrets</code>.</li>
+<li>Record once through every screen, and print <code>SnapshotMode/report()</code>: it names missing identifiers, and those that belong to no module.</li>
+<li>Activate the snapshot without a network. What still asks for live data is reported as <code>SnapshotMode/Event/Kind/recordingMissing</code>.</li>
+</ol>
+</article>
+</div>
+"""##),
+    "datasnapshots": Manual.Article(
+      title: ##"DataSnapshots"##,
+      digest: "fc0e3a4c33d7c1d2d5b2e6a98949957fa2a752dd9f4d688f0faf02e06b038c37",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>DataSnapshots</h1>
+<p>Record the raw data that an app works with, and replay it later, byte for byte.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#set-up">Set up</a></li>
+<li><a href="#one-line-where-data-enters">One line where data enters</a></li>
+<li><a href="#make-a-snapshot">Make a snapshot</a></li>
+<li><a href="#replay-a-snapshot">Replay a snapshot</a></li>
+<li><a href="#when-the-app-crashes">When the app crashes</a></li>
+<li><a href="#what-is-stored">What is stored</a></li>
+<li><a href="#what-is-redacted">What is redacted</a></li>
+<li><a href="#force-a-state-in-tests">Force a state in tests</a></li>
+<li><a href="#cost">Cost</a></li>
+<li><a href="#read-on">Read on</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p><code>SnapshotMode</code> is called where data enters the app, before it is decoded. It has three states:</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Overview</caption>
+<thead>
+<tr>
+<th scope="col">state</th>
+<th scope="col"><code>process</code></th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>SnapshotMode/State/disabled</code></td>
+<td>returns its argument; costs less than 50 ns</td>
+</tr>
+<tr>
+<td><code>SnapshotMode/State/recording</code></td>
+<td>returns its argument, and stores it under its identifier</td>
+</tr>
+<tr>
+<td><code>SnapshotMode/State/replaying</code></td>
+<td>returns the recorded data instead of its argument</td>
+</tr>
+</tbody>
+</table></div>
+<p>The product <code>DataSnapshots</code> also exports the types of <code>SnapshotFormat</code>, such as <code>ReportID</code>, <code>SnapshotID</code> and <code>Manifest</code>:</p>
+<pre><code>import DataSnapshots
+import Foundation
+</code></pre>
+<h3 id="set-up">Set up</h3>
+<pre><code>var configuration = SnapshotMode.Configuration()
+configuration.redaction = .usualSecrets
+configuration.redaction.append(.jsonKeys([&quot;diagnosis&quot;], named: &quot;health&quot;))
+configuration.redaction.append(try .matching(#&quot;\bAT\d{18}\b&quot;#, named: &quot;iban&quot;))
+configuration.policies[&quot;news/*&quot;] = .init(retention: .history(limit: 20))
+configuration.limits.totalBytes = 100 &lt;&lt; 20
+configuration.onEvent = { event in print(event) }
+
+let snapshots = SnapshotMode(folder: storage, configuration: configuration)
+snapshots.register(module: &quot;News&quot;, files: [&quot;news/feed&quot;, &quot;news/weather&quot;])
+</code></pre>
+<p>Use one instance for each folder. State, recordings and the active snapshot are kept across launches. A lock protects the folder: a second instance, such as that of an app extension, is disabled and reports <code>SnapshotMode/Event/Kind/folderInUse</code>. With <code>SnapshotMode/Sharing/perProcess</code> each process has a folder of its own inside the folder.</p>
+<h3 id="one-line-where-data-enters">One line where data enters</h3>
+<p>If all access to the outside goes through one value, one call is enough:</p>
+<pre><code>/// Everything that the app gets from outside. Tests and previews use another value.
+struct World: Sendable {
+  var snapshots: SnapshotMode
+  var fetch: @Sendable (String) async throws -&gt; Data
+
+  /// The one line where data enters the app.
+  func data(for path: String) async throws -&gt; Data {
+    try await snapshots.process(path) { try await fetch(path) }
+  }
+}
+
+enum Current {
+  @TaskLocal static var world: World?
+}
+</code></pre>
+<p>The form of <code>process</code> with a closure does not call the closure while replaying: no request is sent. Another form accepts <code>Codable</code> values: <code>process(&quot;news/feed&quot;, as: Feed.self) { … }</code>. <code>SnapshotMode/process(data:uniqueIdentifier:)</code> is for data that is already there; it never throws.</p>
+<p>The identifier must be the same for the same data at every launch. It is any text, such as <code>news/feed?page=2</code>.</p>
+<p><a href="/docs/adoptinginanexistingapp">Adopting in an existing app</a> has the line for each style: completion handlers, delegates, Combine, URLSession.</p>
+<p>An app that speaks URLSession needs no call of <code>process</code>: <a href="/docs/snapshoturlsession">SnapshotURLSession</a> records and replays the exchanges of its sessions.</p>
+<h3 id="make-a-snapshot">Make a snapshot</h3>
+<pre><code>snapshots.state = .recording
+let feed = try await world.data(for: &quot;news/feed&quot;)
+snapshots.attach(name: &quot;screenshot.png&quot;, data: screenshot)
+
+let report = await snapshots.report()
+print(report)  // News is not complete: news/weather is missing
+let packed = try await snapshots.makeSnapshot(report: ReportID(validating: &quot;BUG-123&quot;), to: zip)
+</code></pre>
+<p>The bundle contains everything that was recorded and attached up to the call. Recording continues meanwhile. <a href="/docs/snapshotclient">SnapshotClient</a> uploads it.</p>
+<p>The state of a repository of <a href="/docs/repositories">Repositories</a> can be attached too, and so can a value that a validator refused:</p>
+<pre><code>snapshots.attach(name: &quot;profile.json&quot;, data: profile.makeSnapshot())
+</code></pre>
+<h3 id="replay-a-snapshot">Replay a snapshot</h3>
+<pre><code>try await snapshots.activate(bundle: zip)
+let seen = try await world.data(for: &quot;news/feed&quot;)  // what the user saw; nothing is fetched
+let attached = snapshots.activeAttachments[&quot;screenshot.png&quot;]
+</code></pre>
+<p><code>SnapshotMode/activate(bundle:)</code> checks and unpacks the whole bundle and then replaces the active snapshot in one step: each call of <code>process</code> uses the old snapshot or the new one, never a mixture. This also holds after a crash. <code>SnapshotMode/deactivate()</code> ends the replay.</p>
+<h3 id="when-the-app-crashes">When the app crashes</h3>
+<p>Data that was passed to <code>process</code> survives a crash as soon as it is in the system's page cache. <code>SnapshotMode/Configuration/durability</code> determines when that is:</p>
+<div class="wide" tabindex="0" role="region" aria-label="When the app crashes">
+<table class="list many"><caption class="hidden">When the app crashes</caption>
+<thead>
+<tr>
+<th scope="col">durability</th>
+<th scope="col">the data of a call is kept</th>
+<th scope="col">the calling thread</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>SnapshotMode/Durability/asynchronous</code></td>
+<td>about a millisecond after the call</td>
+<td>does nothing</td>
+</tr>
+<tr>
+<td><code>SnapshotMode/Durability/beforeReturn</code></td>
+<td>before the call returns, up to 1 MiB</td>
+<td>redacts and writes, but does not wait for the disk</td>
+</tr>
+</tbody>
+</table></div>
+<p>Choose <code>beforeReturn</code> for beta builds: then the data that crashes the app is in the report. Secrets are removed before anything is written in both cases.</p>
+<p>At the next launch, the recordings of the run before are set aside, so that new recordings do not replace them. If that run did not end in good order, offer the user to report it:</p>
+<pre><code>if let run = await snapshots.previousRun, !run.endedInGoodOrder {
+  let packed = try await snapshots.makeSnapshot(of: .previous, to: zip)
+  try await snapshots.discardPreviousRun()
+}
+</code></pre>
+<p>A run ends in good order in the background (on systems with UIKit this is noticed automatically) or by <code>SnapshotMode/close()</code>.</p>
+<h3 id="what-is-stored">What is stored</h3>
+<ul>
+<li><strong>Retention.</strong> Of each identifier the latest call is stored, or the latest calls, as its <code>SnapshotMode/Policy</code> says. A history is replayed in order; after its end the last call is repeated. <code>SnapshotMode/rewind()</code> starts again.</li>
+<li><strong>Limits.</strong> <code>SnapshotMode/Limits</code> limits the size of all recordings, of each recording, their number and their age. The oldest are deleted first. If the disk is full, recording pauses with one event, and continues when there is space. The app is never affected.</li>
+<li><strong>What is not stored.</strong> Data that exceeds a limit, could not be redacted, or found the disk full is named with the reason in the manifest (<code>dropped</code>) and in the module report.</li>
+<li><strong>Missing recordings.</strong> While replaying, <code>process</code> returns live data for an unknown identifier, or no data, or calls a handler, as the policy says. The event and the report name the most similar recorded identifiers.</li>
+</ul>
+<h3 id="what-is-redacted">What is redacted</h3>
+<p>The rules in <code>SnapshotMode/Configuration/redaction</code> remove secrets before anything is written to the disk. They run on a queue of their own or, with <code>beforeReturn</code>, on the calling thread. The data that the app gets while it records is never redacted.</p>
+<p><code>usualSecrets</code> finds authorization headers, cookies, tokens and passwords, e-mail addresses and card numbers. <code>RedactionRule</code> has rules by JSON key, by JSON path, by regular expression, and by closure. <a href="/docs/whatisrecorded">What is recorded, and what is not</a> lists the formats in which they are found, and what no rule can know.</p>
+<ul>
+<li>Text rules also apply to identifiers: <code>user?email=anna@example.com</code> is stored and listed as <code>user?email=[redacted]</code>. Identifiers that differ only in a secret become one. A replay finds the recording under the original identifier and under the redacted one. Names of attachments and modules are not redacted: choose names without secrets.</li>
+<li>If a rule cannot be applied, the recording is not stored, and an event says so. The manifest has the reason.</li>
+<li>A rule that is new in an update of the app is applied to existing recordings before anything is done with them.</li>
+<li>The rules apply to the note and the fields of a report too, unless <code>SnapshotMode/Configuration/redactsReports</code> is <code>false</code>.</li>
+<li>The names of the applied rules are in the manifest. Change the name of a rule when it finds more than before.</li>
+</ul>
+<h3 id="force-a-state-in-tests">Force a state in tests</h3>
+<p>The launch argument <code>-DataSnapshotsState replaying</code> or the environment variable <code>DATA_SNAPSHOTS_STATE=replaying</code> forces a state for one launch, whatever is stored and whatever the app sets.</p>
+<h3 id="cost">Cost</h3>
+<p><code>swift run -c release --package-path Benchmarks Overhead</code> measures the cost on your machine. While disabled, a call takes less than 50 ns and allocates no memory. While recording, a call with 100 KB takes less than copying the bytes once plus 20 µs, independently of the disk.</p>
+<h3 id="read-on">Read on</h3>
+<ul>
+<li><a href="/docs/adoptinginanexistingapp">Adopting in an existing app</a>
+<p>Pass data through Snapshot Mode where it enters the app: one line at each place.</p>
+</li>
+<li><a href="/docs/preloadingappdata">Preloading an app's container</a>
+<p>Start an app with the files that a test, a screenshot or a bug report needs.</p>
+</li>
+<li><a href="/docs/whatisrecorded">What is recorded, and what is not</a>
+<p>What redaction rules know, and what they cannot know.</p>
+</li>
+</ul>
+</article>
+</div>
+"""##),
+    "preloadingappdata": Manual.Article(
+      title: ##"Preloading an app's container"##,
+      digest: "aad443c8b8e8e5b643fb241210e7d51df9d7ab89e80cb9a9b006b8ef18d48362",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/datasnapshots">DataSnapshots</a></nav>
+<div class="title"><div><h1>Preloading an app's container</h1>
+<p>Start an app with the files that a test, a screenshot or a bug report needs.</p></div></div>
+<div class="document">
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Some states are hard to reach by hand: three years of notes, an interrupted download, the database of the user who reported a bug. Xcode saves the whole container of an app on a device as an <code>.xcappdata</code> bundle (<em>Devices and Simulators</em>, the app, <em>Download Container…</em>). <code>AppData</code> copies such a bundle into the app's container at launch, before the app reads it:</p>
+<pre><code>let whenTested: PreloadCondition = .debugBuild &amp;&amp; (.fastlaneSnapshot || .argument(&quot;-preload&quot;))
+let outcome = try AppData.preload(fixture, into: container, when: whenTested)
+print(outcome)  // App data preloaded: 2 created, 0 replaced, 0 unchanged; 22 bytes written.
+</code></pre>
+<p>Import <code>DataSnapshots</code> and <code>Foundation</code>. In an app, <code>fixture</code> is <code>Bundle.main.url(forResource: &quot;Fixture&quot;, withExtension: &quot;xcappdata&quot;)</code>, and <code>container</code> is <code>URL.homeDirectory</code>. Call it first in the <code>init</code> of the <code>App</code>: the call blocks, and what the app has read before, such as <code>UserDefaults</code>, does not see the new files. On macOS the home of an app without a sandbox is the user's own: use another folder there.</p>
+<p>If the condition does not hold, <code>fixture</code> is not evaluated, nothing is read, and the result says so. <code>PreloadCondition/fastlaneSnapshot</code> holds if fastlane has set <code>FASTLANE_SNAPSHOT</code> in the environment, or passed it with the arguments <code>-FASTLANE_SNAPSHOT YES</code>, as its helper does.</p>
+<h3 id="what-is-copied">What is copied</h3>
+<p>The folder <code>AppData</code> of the bundle mirrors the container: <code>Documents</code>, <code>Library</code>, and so on.</p>
+<ul>
+<li>Missing folders are created, also empty ones. Files are created or replaced. A file with the same content is left alone, with its date. Files that the bundle does not contain remain.</li>
+<li>Each file is written beside its destination and renamed. Another process, or a crash, sees the old file or the new one. A replaced file is flushed first, so that a power failure cannot lose both. The next copy removes what an interrupted copy left behind.</li>
+<li>Everything is checked before anything is written: if something is in the way, nothing has changed. If the disk fails later, the error names the file; the files before it have been copied.</li>
+<li>Hidden files and the executable bit are kept. A replaced file keeps its other permissions. Dates are those of the copy.</li>
+<li><code>.DS_Store</code> is skipped, and so is <code>.com.apple.mobile_container_manager.metadata.plist</code> at the top level, which describes the container that it came from.</li>
+<li>Names that differ only in case are two files, or an error if the destination's disk does not distinguish them.</li>
+<li>Memory does not grow with the size of a file. <code>ContainerLimits</code> limits the whole container.</li>
+</ul>
+<h3 id="links">Links</h3>
+<p>A symbolic link in a bundle is refused: it could lead out of the container, and its target on the device is not in the bundle. A link in the destination is never followed or replaced: if a file or folder has to go there, or its path leads through it, the copy is refused. Only the container itself may be named by a link. This also holds for links that appear while the copy runs.</p>
+<h2 id="from-a-bug-report">From a bug report</h2>
+<p>A snapshot can contain a container in its folder <code>app-data/</code>. <code>AppData/makeSnapshot(of:id:report:createdAt:device:note:fields:limits:to:)</code> makes one from an <code>.xcappdata</code> bundle. Fetched by its UUID with a <code>SnapshotAPIClient</code> (<code>import SnapshotClient</code>), it is copied in the same way:</p>
+<pre><code>let packed = try AppData.makeSnapshot(of: fixture, report: ReportID(validating: &quot;BUG-123&quot;), to: zip)
+try await client.attach(zip, to: ReportID(validating: &quot;BUG-123&quot;), as: packed.manifest.id)
+
+try await client.fetch(packed.manifest.id, to: download)
+let report = try AppData(contentsOf: download).copy(into: container)
+print(report.paths(.replaced), report.paths(.created))
+</code></pre>
+<p>Empty folders and the executable bit are kept. Names that are not safe on every system, such as <code>sceneID:…</code> below <code>Library/SplashBoard</code> or two names that differ only in case, are encoded in the bundle; <code>preload</code> and <code>fetch --into</code> restore them. A name that is too long for that, or that is not UTF-8, is left out and listed.</p>
+<h2 id="from-a-terminal">From a terminal</h2>
+<pre><code>snapshot preload Fixture.xcappdata --into &quot;$(xcrun simctl get_app_container booted com.example.news data)&quot;
+snapshot preload 6f0c1c56-2b1b-4a3e-9d5a-0c4f6f1f2a10 --into Container
+snapshot upload Fixture.xcappdata --report BUG-123     # prints the UUID
+snapshot pack Fixture.xcappdata --output Fixture.zip
+</code></pre>
+<h2 id="in-a-build-phase">In a build phase</h2>
+<p>Users must never get a fixture. Keep it out of the target's resources, and let a <em>Run Script</em> phase decide:</p>
+<pre><code>snapshot embed &quot;$SRCROOT/Fixture.xcappdata&quot; --for Debug --for Screenshots
+</code></pre>
+<p>This copies the bundle into the product for the named configurations, or in every configuration while <code>FASTLANE_SNAPSHOT</code> is set (<code>--environment</code> names another variable). Otherwise it removes the bundle that an earlier build left there. Xcode's variables <code>CONFIGURATION</code>, <code>TARGET_BUILD_DIR</code> and <code>UNLOCALIZED_RESOURCES_FOLDER_PATH</code> say what is built and where; the flags of the same names override them.</p>
+<p>Switch off <em>Based on dependency analysis</em>, so that the phase notices a change of the variable. With <em>User Script Sandboxing</em>, add <code>$(SRCROOT)/Fixture.xcappdata</code> as an input and <code>$(TARGET_BUILD_DIR)/$(UNLOCALIZED_RESOURCES_FOLDER_PATH)/Fixture.xcappdata</code> as an output.</p>
+</article>
+</div>
+"""##),
+    "whatisrecorded": Manual.Article(
+      title: ##"What is recorded, and what is not"##,
+      digest: "28c20cf05af314cb7209df8c52c47e93ff971c5436204eaf5d2f374a21b0373c",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/datasnapshots">DataSnapshots</a></nav>
+<div class="title"><div><h1>What is recorded, and what is not</h1>
+<p>What redaction rules know, and what they cannot know.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#where-secrets-are-found">Where secrets are found</a></li>
+<li><a href="#what-is-not-stored">What is not stored</a></li>
+<li><a href="#what-no-rule-can-know">What no rule can know</a></li>
+<li><a href="#a-file-of-rules">A file of rules</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Without rules, everything that the app passes to <code>process</code>, and each exchange of a recorded <code>URLSession</code>, is stored as it is. With rules, secrets are removed before anything is written to the disk: to a recording, the journal, an attachment or an identifier. The notes and fields of reports are redacted too, unless <code>SnapshotMode/Configuration/redactsReports</code> is <code>false</code>.</p>
+<pre><code>configuration.redaction = .usualSecrets
+</code></pre>
+<h3 id="where-secrets-are-found">Where secrets are found</h3>
+<p>A format finds names and values. The rules decide on them, and only the secret values are replaced: the order of keys, the digits of numbers and white space stay the same. A document that was valid is valid afterwards, and values keep their type:</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Where secrets are found</caption>
+<thead>
+<tr>
+<th scope="col">Secret</th>
+<th scope="col">Placeholder</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>text</td>
+<td><code>[redacted-0F1E2D3C]</code>, filled with dots to one of the lengths 19, 64, 256 and 1,024</td>
+</tr>
+<tr>
+<td>an integer of 6 to 19 digits</td>
+<td>another one of the same length</td>
+</tr>
+<tr>
+<td>another number, a Boolean, an array, an object</td>
+<td><code>0</code>, <code>false</code>, <code>[]</code>, <code>{}</code></td>
+</tr>
+</tbody>
+</table></div>
+<p>Until the app ends, equal secrets become equal placeholders, in all recordings and formats, so that values still match each other while replaying. The digits come from a random key that is never stored, so nobody can find out the secret by trying. In identifiers and URLs, each text becomes <code>[redacted]</code>: they must be the same at every launch.</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Where secrets are found</caption>
+<thead>
+<tr>
+<th scope="col">Format</th>
+<th scope="col">What is removed</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>JSON, JSON Lines</td>
+<td>values of secret keys, and everything below them; values in pairs such as <code>{&quot;name&quot;: &quot;Authorization&quot;, &quot;value&quot;: &quot;…&quot;}</code></td>
+</tr>
+<tr>
+<td>Forms, queries and fragments of URLs</td>
+<td>values of secret names, percent-encoded or not; passwords in <code>https://name:password@host</code></td>
+</tr>
+<tr>
+<td>XML, HTML, property lists in XML</td>
+<td>secret elements with their contents, attributes, pairs such as <code>&lt;key&gt;token&lt;/key&gt;&lt;string&gt;…&lt;/string&gt;</code></td>
+</tr>
+<tr>
+<td>Binary property lists</td>
+<td>values of secret keys, and pairs</td>
+</tr>
+<tr>
+<td>Multipart bodies</td>
+<td>parts with a secret name; each part as its own format</td>
+</tr>
+<tr>
+<td>Server-sent events</td>
+<td>the data of each event</td>
+</tr>
+<tr>
+<td>Text and logs</td>
+<td><code>name: value</code> and <code>name=value</code>, <code>Bearer …</code>, <code>Basic …</code>, JSON Web Tokens, keys of large providers, private keys in PEM</td>
+</tr>
+</tbody>
+</table></div>
+<p>Values are searched again, up to eight deep: JSON in a string, a form in a URL in XML, text in base64 or percent-encoding. A body in gzip or deflate is inflated, and compressed again if it contained secrets. Of an exchange, the URL, the header fields, redirects and both bodies are searched. <code>Content-Length</code> follows a changed body, and digests of the body are left out.</p>
+<p>A name is a secret by its words: <code>accessToken</code>, <code>X-Api-Key</code> and <code>user[password]</code> are, <code>tokenizer</code> and <code>pageToken</code> are not. Names of your own need a rule: <code>.jsonKeys([&quot;diagnosis&quot;], named: &quot;health&quot;)</code>.</p>
+<h3 id="what-is-not-stored">What is not stored</h3>
+<p>The manifest names it with the reason, and an event tells the app.</p>
+<ul>
+<li>Binary data of an unknown format, because no names can be found in it. With <code>SnapshotMode/Configuration/unknownBinaries</code> it can be kept; then only text is searched, and each removed byte becomes <code>*</code>.</li>
+<li>Data that is nested too deeply: JSON beyond 512 levels, documents in values beyond eight.</li>
+<li>A compressed body of more than 64 MB after decompression.</li>
+<li>Data for which a rule of your own fails, or a regular expression takes too long (some seconds). With <code>beforeReturn</code>, the app would wait for it: avoid repeated groups such as <code>(x+)+</code>.</li>
+</ul>
+<p>Data that claims to be JSON and is not valid is searched as text.</p>
+<h3 id="what-no-rule-can-know">What no rule can know</h3>
+<ul>
+<li>Pictures, sound and video are stored as they are: a face, a screenshot of a chat, a voice.</li>
+<li>A name, an address or a diagnosis in free text, such as <em>Anna has been ill since Monday</em>.</li>
+<li>A secret without a name and without a known form, such as <code>hunter2</code> alone in a list.</li>
+<li>What is encrypted or encoded in another way, such as with a cipher, protocol buffers or a compression other than gzip and deflate. It is binary, and so not stored by default; as text, it is.</li>
+<li>What users write in their own words in the note and the fields of a report. Comments on a server's pages are never redacted.</li>
+<li>Strings in a keyed archive are searched as text, but their keys are unknown.</li>
+</ul>
+<p>Look at a snapshot of your app with <code>snapshot inspect</code> before you ship rules, and record only what you need: <code>SnapshotMode/Configuration/policies</code> and the identifiers that you pass to <code>process</code> decide.</p>
+<h3 id="a-file-of-rules">A file of rules</h3>
+<p>An app and the command can read the same rules from a file in JSON:</p>
+<pre><code>{
+  &quot;rules&quot;: [
+    &quot;usualSecrets&quot;,
+    {&quot;name&quot;: &quot;health&quot;, &quot;keys&quot;: [&quot;diagnosis&quot;]},
+    {&quot;name&quot;: &quot;streets&quot;, &quot;path&quot;: &quot;user.addresses[*].street&quot;},
+    {&quot;name&quot;: &quot;iban&quot;, &quot;matching&quot;: &quot;\\bAT\\d{18}\\b&quot;, &quot;only&quot;: [&quot;accounts/*&quot;]}
+  ]
+}
+</code></pre>
+<pre><code>let rules = try RedactionRules(json: Data(contentsOf: file))
+configuration.redaction = rules.rules
+configuration.unknownBinaries = rules.unknownBinaries
+</code></pre>
+<p><code>snapshot secrets SNAPSHOT --rules FILE</code> lists the places in a snapshot that the rules would change, <code>snapshot redact SNAPSHOT --rules FILE --output COPY</code> writes a copy without them for sharing, and a server can refuse snapshots without certain rules (<code>server.redaction.required</code>).</p>
+</article>
+</div>
+"""##),
+    "adoptingexistingfiles": Manual.Article(
+      title: ##"Adopting existing files"##,
+      digest: "1e37dcc50c2430a14ef5b6730b963bcf2cb96557d6e751a3f59c3f612898066c",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/repositories">Repositories</a></nav>
+<div class="title"><div><h1>Adopting existing files</h1>
+<p>Use a repository for JSON that earlier versions of the app wrote in their own way.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#one-value">One value</a></li>
+<li><a href="#a-collection">A collection</a></li>
+<li><a href="#differences-in-the-json">Differences in the JSON</a></li>
+<li><a href="#what-to-expect">What to expect</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>The file of a repository is a JSON object with the version of its schema and the value:</p>
+<pre><code>{&quot;schemaVersion&quot;: 1, &quot;value&quot;: {&quot;theme&quot;: &quot;dark&quot;, &quot;fontSize&quot;: 14}}
+</code></pre>
+<p>A file without <code>schemaVersion</code> is not recognized: opening it sets it aside as corrupt, and the app starts with its initial value. Therefore convert an existing file once, before the repository is opened. The content of the old file becomes the value of schema version 1, and every later change of its structure is a migration.</p>
+<pre><code>/// Makes the file of a repository from JSON that an earlier version of the app wrote, as schema version 1.
+///
+/// Does nothing if the repository has a file already, or one that was set aside.
+func adopt(_ old: URL, as file: URL) throws {
+  let manager = FileManager.default
+  let folder = file.deletingLastPathComponent()
+  try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+  let name = file.lastPathComponent
+  let isInUse = try manager.contentsOfDirectory(atPath: folder.path).contains { other in
+    other == name
+      || [&quot;version-&quot;, &quot;undecoded-&quot;, &quot;corrupt-&quot;].contains { other.hasPrefix(&quot;\(name).\($0)&quot;) }
+  }
+  guard !isInUse, manager.fileExists(atPath: old.path) else { return }
+  let value = try Data(contentsOf: old)
+  let staged = folder.appending(path: &quot;\(name).adopted&quot;)
+  try (Data(#&quot;{&quot;schemaVersion&quot;:1,&quot;value&quot;:&quot;#.utf8) + value + Data(&quot;}&quot;.utf8)).write(to: staged)
+  let handle = try FileHandle(forWritingTo: staged)
+  try handle.synchronize()
+  try handle.close()
+  try manager.moveItem(at: staged, to: file)
+}
+</code></pre>
+<p>The new file has a path of its own, and the old file is left unchanged. The new file appears in one step and is durable, so a crash at any point leaves the old file, or both.</p>
+<h3 id="one-value">One value</h3>
+<p>The old file contains <code>{&quot;style&quot;: &quot;dark&quot;, &quot;size&quot;: 14}</code>. The migrations rename its members to those of the current type:</p>
+<pre><code>let file = support.appending(path: &quot;Repositories/settings.json&quot;)
+try adopt(old, as: file)
+let settings = ValueRepository(
+  Settings(),
+  storage: FileStorage(
+    file: file,
+    migrations: [
+      .rename(&quot;style&quot;, to: &quot;theme&quot;),  // 1 → 2
+      .rename(&quot;size&quot;, to: &quot;fontSize&quot;),  // 2 → 3
+    ]))
+</code></pre>
+<h3 id="a-collection">A collection</h3>
+<p>The file of a <code>CollectionRepository</code> contains an array of models. If the old file is such an array, no migration is needed. If it is an object with the models under their ids, the first migration makes an array of it:</p>
+<pre><code>let migrations: Migrations = [
+  .step(&quot;a list of notes with their ids&quot;) { tree in  // 1 → 2
+    guard case .object(let notes) = tree else { return }
+    tree = .array(
+      notes.sorted { $0.key &lt; $1.key }.map { id, note in
+        var note = note
+        note[&quot;id&quot;] = .string(id)
+        return note
+      })
+  }
+]
+let notes = CollectionRepository&lt;Note&gt;(storage: FileStorage(file: file, migrations: migrations))
+</code></pre>
+<h3 id="differences-in-the-json">Differences in the JSON</h3>
+<p>A repository decodes with the defaults of <code>JSONDecoder</code>. If the old app used another strategy, convert the values in the first migration, or write <code>Codable</code> conformances for your types:</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Differences in the JSON</caption>
+<thead>
+<tr>
+<td></td>
+<th scope="col">in a repository's file</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>dates</td>
+<td>seconds since 2001-01-01 00:00 UTC</td>
+</tr>
+<tr>
+<td><code>Data</code></td>
+<td>Base64</td>
+</tr>
+<tr>
+<td>keys</td>
+<td>as the properties are named</td>
+</tr>
+<tr>
+<td>infinities and NaN</td>
+<td><code>&quot;inf&quot;</code>, <code>&quot;-inf&quot;</code>, <code>&quot;nan&quot;</code></td>
+</tr>
+</tbody>
+</table></div>
+<p>Migrations work on <code>JSONTree</code>, so they can read values that no type of the app can decode any more. Numbers keep all their digits.</p>
+<h3 id="what-to-expect">What to expect</h3>
+<ul>
+<li>Validators do not check the adopted value when it is loaded. <code>ValueRepository/validateUserData()</code> checks it.</li>
+<li>If the old file is not valid JSON, the new file is set aside as corrupt with its reason, and the repository starts with its initial value. If it can't be decoded or a migration fails, the new file is set aside until a version of the app can decode it. The old file remains.</li>
+<li>If the user goes back to an app version without repositories, that version continues with the old file. Its changes are not adopted later, because the repository has a file by then.</li>
+<li>Remove the old file in a later release, when no one needs to go back: <code>FormerDatabaseCleaner(folder: support, patterns: [&quot;settings.json&quot;])</code> removes it and nothing else.</li>
+</ul>
+</article>
+</div>
+"""##),
+    "repositories": Manual.Article(
+      title: ##"Repositories"##,
+      digest: "82928b82da16b1f3e03471eb26dc410df0b86772c82d41f6ac6ff4db43fb099d",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Repositories</h1>
+<p>Keep an app's models as plain structs in memory and in JSON files, without a database.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#read-change-observe">Read, change, observe</a></li>
+<li><a href="#validation">Validation</a></li>
+<li><a href="#migrations">Migrations</a></li>
+<li><a href="#after-a-roll-back">After a roll-back</a></li>
+<li><a href="#elements-that-cannot-be-decoded">Elements that cannot be decoded</a></li>
+<li><a href="#after-a-database">After a database</a></li>
+<li><a href="#read-on">Read on</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Many apps have a few hundred models and need little of what a database offers. A repository holds one value, or a collection of models, in memory. Changes are validated and committed one after the other, and a file stores the result. Readers and observers never see a partial change.</p>
+<p>The models are plain structs. They must be <code>Codable</code> only if they are stored in a file. Import <code>Repositories</code> and <code>Foundation</code>.</p>
+<pre><code>struct Profile: Codable, Sendable {
+  var displayName = &quot;&quot;
+  var email: String?
+}
+
+struct Booking: Codable, Sendable, Identifiable {
+  let id: UUID
+  var nights: Int
+}
+</code></pre>
+<p>A repository is declared in one line, as a class of the app, which says how many models there are and where they are stored:</p>
+<pre><code>public class ProfileRepository: SingleRepository&lt;ProfileModel&gt; {
+  public init() { super.init(storage: InMemoryStorageWithFilePersistence().toAny()) }
+}
+
+public class PizzeriaRepository: CollectionRepository&lt;PizzeriaModel&gt; {
+  public init() { super.init(storage: InMemoryStorageWithFilePersistence().toAny()) }
+}
+
+// Swift warns about a subclass that does not repeat this; also in the declaration itself.
+extension ProfileRepository: @unchecked Sendable {}
+extension PizzeriaRepository: @unchecked Sendable {}
+</code></pre>
+<p><code>SingleRepository</code> holds one model, or none. <code>CollectionRepository</code> holds models with unique ids. Without a <code>file</code>, a storage uses one in Application Support that is named after the type: see <code>RepositoryFile</code>. All repositories can be used from any thread; a stored property that a subclass adds must be safe as well. The methods of a repository can't be overridden, so that its guarantees hold for every subclass.</p>
+<p>Without a class, and with a <code>ValueRepository</code>, whose value is always there:</p>
+<pre><code>let profile = ValueRepository(
+  Profile(), storage: FileStorage(file: support.appending(path: &quot;profile.json&quot;)))
+let drafts = CollectionRepository&lt;Booking&gt;(storage: InMemoryStorage())
+let bookings = CollectionRepository&lt;Booking&gt;(
+  storage: InMemoryStorageWithFilePersistence(
+    file: support.appending(path: &quot;bookings.json&quot;), onEvent: log),
+  validators: [.each(.at(&quot;nights&quot;, \.nights, &quot;date list has negative length&quot;) { $0 &gt;= 0 })])
+</code></pre>
+<div class="wide" tabindex="0" role="region" aria-label="Overview">
+<table class="list many"><caption class="hidden">Overview</caption>
+<thead>
+<tr>
+<th scope="col">storage</th>
+<th scope="col">a commit has succeeded when</th>
+<th scope="col">a crash loses</th>
+<th scope="col">on a full disk</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>InMemoryStorage</code></td>
+<td>memory has changed</td>
+<td>everything</td>
+<td>nothing happens</td>
+</tr>
+<tr>
+<td><code>InMemoryStorageWithFilePersistence</code></td>
+<td>memory has changed; the file is written immediately afterwards, on another thread</td>
+<td>at most the commits that were not written yet</td>
+<td>memory continues, one event reports it, and writing is retried</td>
+</tr>
+<tr>
+<td><code>FileStorage</code></td>
+<td>the file has changed and survives a power failure</td>
+<td>nothing</td>
+<td><code>update</code> throws <code>RepositoryError/Code/outOfSpace</code>, and nothing has changed</td>
+</tr>
+</tbody>
+</table></div>
+<p>A file is always replaced in one step. A file that can't be read now, as on a device that was not unlocked since its start, is never overwritten: the repository is empty, or shows its initial value, until an access can read the file; changes throw <code>RepositoryError/Code/unreadable</code>, and <code>load()</code> reports the reason.</p>
+<p>Create one repository for each file, and pass it on. Two of them do not see each other's changes. No file contains a path: the app's container can move between two launches, as at updates on iOS.</p>
+<h3 id="read-change-observe">Read, change, observe</h3>
+<p>From any thread:</p>
+<pre><code>try profile.update { copy in copy.displayName = &quot;Ada&quot; }
+
+let booking = Booking(id: UUID(), nights: 3)
+try bookings.insert(booking)
+try bookings.update(booking.id) { copy in copy.nights += 1 }
+
+for await all in bookings.values {  // the current value first, then every change
+  print(&quot;\(all.count) bookings&quot;)
+  break
+}
+try await bookings.flush()  // when the app goes to the background
+</code></pre>
+<p>A read never waits for a change or for the disk. Changes are serialized, and none is lost. Each use of <code>values</code> is an independent observation. It buffers one value: a slow observer misses intermediate values and always receives the newest.</p>
+<h3 id="validation">Validation</h3>
+<p><code>update</code> passes a copy to its closure. All registered validators check the changed copy. If none objects, the copy replaces the original, in memory and on the disk. Otherwise it is discarded and <code>update</code> throws:</p>
+<pre><code>do {
+  try bookings.update(booking.id, action: &quot;shorten the stay&quot;) { copy in copy.nights -= 5 }
+} catch let error as ValidationError {
+  print(error)  // ‘shorten the stay’ was refused: [0].nights: date list has negative length
+  report = error.makeSnapshot()  // the rejected value, for the bug report
+}
+</code></pre>
+<p><code>makeSnapshot()</code> returns JSON, which <a href="/docs/datasnapshots">DataSnapshots</a> can attach to a bug report. Without <code>action</code>, the error contains the name of the calling function. <code>Validator</code> composes: <code>.all</code>, <code>.at</code>, <code>.each</code> and <code>.ifPresent</code> combine rules, and the path in the error names the wrong property. <code>validateUserData()</code> checks the current value.</p>
+<h3 id="migrations">Migrations</h3>
+<p>Each file contains the version of its schema: the number of migration steps plus one. A step changes the JSON that an older app wrote. It does not use the current types, so the same property can be renamed twice, and a file of every older version can be migrated:</p>
+<pre><code>let migrations: Migrations = [
+  .rename(&quot;name&quot;, to: &quot;fullName&quot;),  // 1 → 2
+  .rename(&quot;fullName&quot;, to: &quot;displayName&quot;),  // 2 → 3
+  .step(&quot;no empty address&quot;) { tree in  // 3 → 4
+    if tree[&quot;email&quot;] == &quot;&quot; { tree[&quot;email&quot;] = nil }
+  },
+]
+let migrated = ValueRepository(Profile(), storage: FileStorage(file: file, migrations: migrations))
+</code></pre>
+<p>Never change a step that was shipped; append new ones. For a collection, <code>.each(…)</code> applies a step to every model.</p>
+<p>A file that cannot be used is set aside, beside the file, and never prevents a start:</p>
+<ul>
+<li>A file with a <strong>newer</strong> schema, after the app was rolled back, is renamed to <code>profile.json.version-4</code> and not changed. When the app is newer again, it decides: see below.</li>
+<li>A file that this version of the app <strong>cannot decode</strong>, because a migration was forgotten or throws, is renamed to <code>profile.json.undecoded-1</code>. Every later start tries it again. When a version of the app can decode it, it returns, and the file that was in use since then is set aside as <code>profile.json.version-1</code>.</li>
+<li>A <strong>corrupt</strong> file, which is not JSON or not the file of a repository, is renamed to <code>profile.json.corrupt-1</code>.</li>
+<li>A file that <strong>cannot be read</strong> now is left alone, because the data is still there.</li>
+</ul>
+<p>For an undecoded or a corrupt file, a file with the suffix <code>.reason</code> contains the reason.</p>
+<h3 id="after-a-roll-back">After a roll-back</h3>
+<p>When the app is newer again, there can be two files: what the older app has written since the roll-back, and what the newer app had before. Both are kept, and the storage continues with the one that was written last. If the older app has written nothing, nothing has to be decided. <code>onRollback</code> decides otherwise, for example by <code>RollbackConflict/mergedByID()</code>:</p>
+<pre><code>let kept = CollectionRepository&lt;Booking&gt;(
+  storage: FileStorage(file: support.appending(path: &quot;kept.json&quot;)) { event in
+    log(event)
+  } onRollback: { conflict in
+    conflict.mergedByID()
+  })
+</code></pre>
+<div class="wide" tabindex="0" role="region" aria-label="After a roll-back">
+<table class="list many"><caption class="hidden">After a roll-back</caption>
+<thead>
+<tr>
+<th scope="col">result</th>
+<th scope="col">the file</th>
+<th scope="col">set aside</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>RollbackConflict/Resolution/older</code></td>
+<td>what the older app wrote, migrated</td>
+<td><code>….version-4</code>, the newer app's file</td>
+</tr>
+<tr>
+<td><code>RollbackConflict/Resolution/newer</code></td>
+<td>what the newer app had</td>
+<td><code>….version-1</code>, the older app's file</td>
+</tr>
+<tr>
+<td><code>RollbackConflict/Resolution/merged(_:)</code></td>
+<td>the value that the closure returned</td>
+<td>both</td>
+</tr>
+</tbody>
+</table></div>
+<p>The closure is asked again after a crash, or while the disk is full, until the file contains the result. The time of a write is that of the file, by the device's clock.</p>
+<h3 id="elements-that-cannot-be-decoded">Elements that cannot be decoded</h3>
+<p>The elements of a <code>CollectionRepository</code> are read one by one. An element that cannot be decoded or migrated is not shown, and does not affect the others. Every commit writes it back unchanged, near the models beside which it was, and every later version of the app tries it again:</p>
+<pre><code>{&quot;schemaVersion&quot;:2,&quot;undecoded&quot;:[{&quot;position&quot;:17,&quot;schemaVersion&quot;:1,&quot;value&quot;:{&quot;id&quot;:17}}],&quot;value&quot;:[]}
+</code></pre>
+<ul>
+<li>An element with the same id as another one is kept in the same way. The first one is shown; a model that the app has stored since then comes before an element that it could not decode.</li>
+<li>Removing an id removes such an element too, so that it does not return, if its id is stored as the property <code>id</code>. <code>CollectionRepository/removeAll(action:)</code> removes all of them.</li>
+<li>They count for <code>FileLimits/bytes</code>.</li>
+<li>A version of this library before 0.2 does not keep them when it writes the file.</li>
+</ul>
+<p><code>onEvent</code> reports each of these. <a href="/docs/adoptingexistingfiles">Adopting existing files</a> describes files that an app wrote before it used repositories.</p>
+<h3 id="after-a-database">After a database</h3>
+<p><code>FormerDatabaseCleaner</code> removes the files of a former database, and nothing else. <code>CriticalValues</code> stores a few ids that must not be lost, in two copies that repair each other:</p>
+<pre><code>let cleaner = try FormerDatabaseCleaner(
+  folder: support, patterns: FormerDatabaseCleaner.coreData(&quot;Model&quot;))
+print(cleaner.clean())  // removed Model.sqlite: 4096 bytes …
+
+let critical = try CriticalValues(
+  copies: support.appending(path: &quot;critical&quot;), preferences.appending(path: &quot;critical&quot;))
+if critical[&quot;userID&quot;] == nil { try critical.set(UUID().uuidString, for: &quot;userID&quot;) }
+</code></pre>
+<h3 id="read-on">Read on</h3>
+<ul>
+<li><a href="/docs/adoptingexistingfiles">Adopting existing files</a>
+<p>Use a repository for JSON that earlier versions of the app wrote in their own way.</p>
+</li>
+</ul>
+</article>
+</div>
+"""##),
+    "attachingtoreports": Manual.Article(
+      title: ##"Attaching to reports"##,
+      digest: "c736a1a8229f7002d4e9992a89717b13e348f88e8ed251c3df2beceb9ea70153",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/snapshotclient">SnapshotClient</a></nav>
+<div class="title"><div><h1>Attaching to reports</h1>
+<p>Attach the recording to a bug report at once, and upload it when the network permits.</p></div></div>
+<div class="document">
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>A bug is reported in a tunnel, on hotel Wi-Fi, or right before the app crashes. <code>BugReporter</code> separates two steps:</p>
+<ul>
+<li><strong>At once</strong>: the recording is packed into a bundle under a new UUID. <code>BugReporter/attach(report:note:fields:)</code> needs no network. When it returns, the bundle is in the queue's folder and survives a power failure, and the report can contain the UUID.</li>
+<li><strong>Later</strong>: an <code>UploadQueue</code> uploads the bundle under this UUID, and tries again until the server has it, across crashes and launches.</li>
+</ul>
+<pre><code>import DataSnapshots
+import Foundation
+import SnapshotClient
+</code></pre>
+<pre><code>// Once, at launch. Uploads that were not finished in the last launch continue.
+let reporter = try BugReporter(
+  queue: container.appending(path: &quot;Reports&quot;), client: SnapshotAPIClient(server: server)
+) { bug, zip in
+  try await snapshots.makeSnapshot(for: bug, to: zip)
+}
+
+// When the user reports a bug. The report can contain this UUID at once.
+let id = try await reporter.attach(report: ReportID(validating: &quot;BUG-123&quot;), note: &quot;The feed is empty&quot;)
+
+// To observe the upload:
+for await upload in reporter.queue.updates() where upload.id == id {
+  switch upload.state {
+  case .waiting(let reason): print(&quot;waits for&quot;, reason, upload.lastFailure?.description ?? &quot;&quot;)
+  case .uploading: print(&quot;sent&quot;, upload.sent, &quot;of&quot;, upload.size)
+  case .failed(let failure): print(&quot;given up:&quot;, failure)
+  case .done, .removed: print(&quot;done&quot;)
+  }
+  if upload.state.isFinal { break }
+}
+</code></pre>
+<p>Keep the reporter as long as the app runs. One queue at a time uses a folder; a second one, for example in an extension, is refused with <code>ReportingError/inUse(folder:)</code>. Place the folder in the app's own container: iOS terminates an app that is suspended while it holds a lock in a shared container.</p>
+<h2 id="what-happens-to-an-upload">What happens to an upload</h2>
+<div class="wide">
+<table class="list"><caption class="hidden">What happens to an upload</caption>
+<thead>
+<tr>
+<th scope="col">response</th>
+<th scope="col">what the queue does</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>200</code>, <code>201</code> with the digest of the bundle</td>
+<td>the upload is <code>done</code>; the bundle is removed from the device, the outcome stays listed</td>
+</tr>
+<tr>
+<td>no connection, a broken connection, a timeout, <code>5xx</code>, <code>408</code>, <code>425</code>, <code>429</code>, or any response that is not from a snapshot server</td>
+<td>tries again, with growing delays (<code>BackOff</code>), and not before the time in <code>Retry-After</code></td>
+</tr>
+<tr>
+<td><code>404</code>, <code>405</code>, <code>421</code></td>
+<td>tries again in the same way, but the upload has <code>failed</code> after 20 such responses in succession</td>
+</tr>
+<tr>
+<td><code>401</code></td>
+<td>all uploads wait for another token: <code>UploadQueue/use(_:)</code></td>
+</tr>
+<tr>
+<td><code>403</code></td>
+<td>this upload waits for another token</td>
+</tr>
+<tr>
+<td>any other <code>4xx</code>, such as <code>409</code>, <code>413</code>, <code>422</code></td>
+<td>the upload has <code>failed</code>: a repetition would not change it. The bundle stays, to be tried again with <code>UploadQueue/retryNow(_:)</code> or removed</td>
+</tr>
+<tr>
+<td>(none) the bundle's file was damaged or removed on the device</td>
+<td><code>failed</code></td>
+</tr>
+</tbody>
+</table></div>
+<p>A repetition is harmless: <code>PUT</code> of the same bytes under the same UUID is answered with <code>200</code>. Otherwise the number of tries is not limited.</p>
+<p>A snapshot server describes each failure as <code>application/problem+json</code> with a type of its own. Any other response comes from something on the way, such as a proxy, a firewall or the sign-in page of a network, or from another kind of server. Whatever its status, it never ends an upload, and no upload waits for a token because of it. If it is the response to a piece, the bundle is tried in one request. <code>QueuedUpload/lastFailure</code> says what answered: its status, the fields <code>Server</code> and <code>Via</code>, and the title of its page.</p>
+<p>No upload waits for more than 25 hours (<code>BackOff</code>), whatever a server asks for, and whatever the clock of the device does meanwhile.</p>
+<p>While the server asks for time or cannot be reached, only one upload tries it. Another report and <code>UploadQueue/networkChanged()</code> start the next try earlier if the last one failed because of the connection.</p>
+<h2 id="resuming">Resuming</h2>
+<p>A bundle of at least 1 MiB (<code>ResumptionPolicy/threshold</code>) is uploaded in pieces with the resumable uploads of the IETF draft. Bytes that the server has acknowledged are not sent again, neither after a broken connection nor after a new launch of the app or a restart of the server. The state is in <code>items/&lt;id&gt;/upload.json</code>. If the response to the last piece is lost, it is requested again. <code>QueuedUpload/progress</code> counts acknowledged bytes, and a try that made progress resets the delay.</p>
+<p>A piece takes about five seconds on the current connection, from 64 KiB to 16 MiB. With a proxy that collects a request before it forwards it, an interruption costs at most one piece. If a proxy limits the size of requests, set the limit:</p>
+<pre><code>configuration.resumption.maximumRequestBody = 1_000_000
+let client = try SnapshotAPIClient(server: server, token: token, configuration: configuration)
+</code></pre>
+<p>A piece that is answered with <code>413</code> is tried again in halves. If the server does not support resumption, the bundle is sent in one request. Without a queue, <code>SnapshotAPIClient/attach(_:to:as:expires:state:progress:restarted:)</code> does the same; its file <code>state</code> keeps what is needed to continue in another process.</p>
+<h2 id="in-the-background">In the background</h2>
+<p>On Apple's systems, the system can send bundles while the app is suspended or does not run: <code>UploadQueue/Configuration/background</code>. <a href="/docs/fromaniphone">From an iPhone</a> has the lines for an app.</p>
+<h2 id="only-over-wi-fi">Only over Wi-Fi</h2>
+<p>The queue asks a <code>NetworkPolicy</code> before each upload. Tell it when the answer may have changed; an upload that is no longer permitted is stopped, and waits.</p>
+<pre><code>configuration.network = .onlyWiFi { !monitor.currentPath.isExpensive }
+monitor.pathUpdateHandler = { _ in reporter.queue.networkChanged() }
+</code></pre>
+<h2 id="disk-space">Disk space</h2>
+<p><code>UploadQueue/Limits</code> limits the number and the size of the bundles. A new bundle replaces bundles of failed uploads, the oldest first; these uploads stay listed. A waiting bundle is never removed for a newer one: if there is no space, <code>BugReporter/attach(report:note:fields:)</code> throws <code>ReportingError/full(_:)</code>, and nothing remains on the disk.</p>
+<h2 id="showing-the-queue">Showing the queue</h2>
+<p><code>UploadQueue/items</code> lists id, report, size, state, progress, number of failures, last failure and next try. <code>UploadQueue/updates()</code> delivers each upload and then each change, to any number of readers. A slow reader sees the newest state of each upload, and every final state. <code>UploadQueue/unreadable</code> lists what is in the folder and cannot be read; it is not changed.</p>
+</article>
+</div>
+"""##),
+    "fromaniphone": Manual.Article(
+      title: ##"From an iPhone"##,
+      digest: "9990bbf6b6ce3b588b7ead2b0ab16bddf9258245be676fe4174f53035fbf3492",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/snapshotclient">SnapshotClient</a></nav>
+<div class="title"><div><h1>From an iPhone</h1>
+<p>What an iOS app needs to reach the server: HTTPS, permissions, background time, and the privacy manifest.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#the-server-s-address">The server's address</a></li>
+<li><a href="#app-transport-security">App Transport Security</a></li>
+<li><a href="#folders">Folders</a></li>
+<li><a href="#background">Background</a></li>
+<li><a href="#beta-settings">Beta Settings</a></li>
+<li><a href="#privacy-manifest">Privacy manifest</a></li>
+<li><a href="#export-compliance">Export compliance</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>The library needs iOS 16 or macOS 13, and Swift 6.2. It stores everything in the folders that you pass to it.</p>
+<h3 id="the-server-s-address">The server's address</h3>
+<p>The app needs a server with HTTPS: <a href="/docs/deploying">Deploying</a> describes HTTPS by the server itself, and reverse proxies. Ship a token with the scope <code>attach</code>. Anyone who extracts it from the app can attach snapshots, and read the records of what was attached with it, but no bundles. Limit it to the app and to the reports that you use:</p>
+<pre><code>snapshot token create --scope attach --name &quot;News 3.1&quot; --application com.example.news --quota 10GB/d
+</code></pre>
+<p>Create a token for each release, so that you can revoke an old one.</p>
+<h3 id="app-transport-security">App Transport Security</h3>
+<p>iOS permits only HTTPS with TLS 1.2 or later, forward secrecy, and a certificate that the device trusts. A server with a certificate of a public authority, and the examples for nginx, HAProxy and Caddy in <a href="/docs/deploying">Deploying</a> satisfy this; no entry in <code>Info.plist</code> is needed. The client itself requires TLS 1.2. It follows a redirect only to the bytes of a download: without its token, never from HTTPS to HTTP, and with the digest that the server states.</p>
+<p>For a server on a developer's Mac, in debug builds only:</p>
+<pre><code>&lt;key&gt;NSAppTransportSecurity&lt;/key&gt;
+&lt;dict&gt;
+  &lt;key&gt;NSAllowsLocalNetworking&lt;/key&gt;
+  &lt;true/&gt;
+&lt;/dict&gt;
+</code></pre>
+<p>This permits plain HTTP to <code>.local</code> names and to names without a dot, and certificates that no authority has issued. A server that was started with <code>--tls-self-signed</code> prints the pin by which the app recognizes it, so that the token is not sent in clear text:</p>
+<pre><code>let client = try SnapshotAPIClient(server: server, token: token, pin: pin)  // ServerPin(&quot;sha256//…&quot;)
+</code></pre>
+<p>To send a token over plain HTTP to another machine, set <code>SnapshotAPIClient/Configuration/allowsInsecureToken</code> too. On the device, iOS asks the user for access to the local network, and needs a reason:</p>
+<pre><code>&lt;key&gt;NSLocalNetworkUsageDescription&lt;/key&gt;
+&lt;string&gt;Debug builds send bug reports to a server on your desk.&lt;/string&gt;
+</code></pre>
+<p>In the simulator, <code>http://127.0.0.1:8080</code> is the Mac.</p>
+<h3 id="folders">Folders</h3>
+<p>Use folders in Application Support of the app's own container:</p>
+<pre><code>let support = URL.applicationSupportDirectory.appending(path: &quot;DataSnapshots&quot;)
+let snapshots = SnapshotMode(folder: support.appending(path: &quot;Recordings&quot;))
+let reporter = try BugReporter(queue: support.appending(path: &quot;Reports&quot;), client: client) { bug, zip in
+  try await snapshots.makeSnapshot(for: bug, to: zip)
+}
+</code></pre>
+<ul>
+<li>Do not use Caches: iOS may remove a bundle that waits to be uploaded.</li>
+<li>Do not use a shared container: iOS terminates a suspended app that holds a lock there.</li>
+<li>Recordings contain what the user saw. The library excludes both folders from backups, and protects their files until the device is unlocked for the first time after a restart.</li>
+<li>For stronger protection, add the entitlement <code>com.apple.developer.default-data-protection</code>. Recording and uploading can then fail while the device is locked.</li>
+<li>The paths of the folders may change between launches, as they do when iOS updates the app: nothing stored contains them.</li>
+</ul>
+<h3 id="background">Background</h3>
+<p>Without further setup, uploads run while the app runs. What was not uploaded continues at the next launch, from the last byte that the server acknowledged.</p>
+<p>With a background session, the system sends the bundles, also while the app is suspended or does not run. It needs no entitlement. Create it once, with the reporter, in the initializer of the app, because the system launches the app in the background too:</p>
+<pre><code>var configuration = UploadQueue.Configuration()
+configuration.background = BackgroundUploads(identifier: &quot;snapshots&quot;)
+let reporter = try BugReporter(
+  queue: support.appending(path: &quot;Reports&quot;), client: client, configuration: configuration
+) { bug, zip in
+  try await snapshots.makeSnapshot(for: bug, to: zip)
+}
+</code></pre>
+<p>The system wakes the app when it has sent something. In SwiftUI, add a modifier to the scene:</p>
+<pre><code>.backgroundTask(.urlSession(&quot;snapshots&quot;)) { await reporter.queue.handleBackgroundEvents() }
+</code></pre>
+<p>With UIKit, add a method to the app's delegate:</p>
+<pre><code>func application(
+  _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+  completionHandler: @escaping () -&gt; Void
+) {
+  Task {
+    await reporter.queue.handleBackgroundEvents()
+    completionHandler()
+  }
+}
+</code></pre>
+<p><code>UploadQueue/handleBackgroundEvents()</code> returns when the state is stored and the next piece is under way, after 20 s at the latest.</p>
+<ul>
+<li>A bundle of up to 64 MiB (<code>BackgroundUploads/pieceBytes</code>) is one piece, and uses no additional space on the disk. Small pieces would make uploads slower: the system wakes the app after each of them, and each time later. The server keeps what arrived of a piece that broke off.</li>
+<li>The app itself creates the upload on the server before the first piece, and asks for the offset after a failure. For the moments after a report, ask for time as below.</li>
+<li>After a failure that needs a delay, the upload continues when the app runs the next time. The system repeats a transfer by itself when the connection breaks, for 7 days.</li>
+<li>When the user ends the app in the app switcher, iOS cancels the transfers, and does not launch the app. The upload continues at the next launch.</li>
+<li><code>NetworkPolicy</code> is evaluated only while the app runs. With <code>usesExpensiveNetworks: false</code>, the system uses neither cellular networks nor networks in Low Data Mode.</li>
+<li>The system stores the requests, including the token, until their transfers end. It follows redirects: use the server's final address.</li>
+<li>For a server with a pin, pass <code>trust: .pinned(pin)</code> here too.</li>
+</ul>
+<p>To finish what the app itself sends after the user leaves it, ask for time (about 30 seconds):</p>
+<pre><code>@MainActor
+func finishUpload(of id: SnapshotID) async {
+  let upload = Task { await reporter.queue.outcome(of: id) }
+  let task = UIApplication.shared.beginBackgroundTask(withName: &quot;Upload a snapshot&quot;) { upload.cancel() }
+  _ = await upload.value
+  UIApplication.shared.endBackgroundTask(task)
+}
+</code></pre>
+<p>Use <code>NetworkPolicy</code> to upload only over Wi-Fi, and call <code>UploadQueue/networkChanged()</code> from an <code>NWPathMonitor</code>. Without that, an upload whose connection has silently ended, for example because the device slept and has a new address, goes on within a minute.</p>
+<h3 id="beta-settings">Beta Settings</h3>
+<p>Show <code>BetaSettingsView</code> (product <a href="/docs/snapshotsettings">SnapshotSettings</a>) in beta builds. To open a snapshot from a bug tracker, register the scheme of the links <code>snapshots://activate/UUID</code>:</p>
+<pre><code>&lt;key&gt;CFBundleURLTypes&lt;/key&gt;
+&lt;array&gt;
+  &lt;dict&gt;
+    &lt;key&gt;CFBundleURLSchemes&lt;/key&gt;
+    &lt;array&gt;&lt;string&gt;snapshots&lt;/string&gt;&lt;/array&gt;
+  &lt;/dict&gt;
+&lt;/array&gt;
+</code></pre>
+<p>and pass the URL on:</p>
+<pre><code>.onOpenURL { url in
+  do { try settings.activate(url.absoluteString) } catch { message = &quot;\(error)&quot; }
+}
+</code></pre>
+<h3 id="privacy-manifest">Privacy manifest</h3>
+<p>The library uses APIs for which Apple requires a declared reason:</p>
+<div class="wide" tabindex="0" role="region" aria-label="Privacy manifest">
+<table class="list many"><caption class="hidden">Privacy manifest</caption>
+<thead>
+<tr>
+<th scope="col">API</th>
+<th scope="col">used for</th>
+<th scope="col">category and reason</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>stat</code>, <code>fstat</code>, <code>lstat</code>, <code>fstatat</code></td>
+<td>kind, size and identity of files in the folders that you passed</td>
+<td><code>NSPrivacyAccessedAPICategoryFileTimestamp</code>, <code>C617.1</code></td>
+</tr>
+<tr>
+<td><code>statvfs</code></td>
+<td>pausing the recording before the disk is full</td>
+<td><code>NSPrivacyAccessedAPICategoryDiskSpace</code>, <code>E174.1</code></td>
+</tr>
+</tbody>
+</table></div>
+<p>It also declares what a bug report sends to your server, with the purpose <em>App Functionality</em> and without tracking:</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Privacy manifest</caption>
+<thead>
+<tr>
+<th scope="col">type</th>
+<th scope="col">what it is</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><em>Other User Content</em></td>
+<td>the recordings and attachments, which can contain what the user saw</td>
+</tr>
+<tr>
+<td><em>Customer Support</em></td>
+<td>the note and the fields of a report</td>
+</tr>
+<tr>
+<td><em>Other Diagnostic Data</em></td>
+<td>bundle identifier, version and build of the app; the hardware model; system, version and locale</td>
+</tr>
+</tbody>
+</table></div>
+<p>They are declared as linked to the user, because recordings can name the user. The library itself adds no identifier of the user or the device.</p>
+<p>The package contains a privacy manifest with these entries, which Xcode copies into the app as a resource. Check it with <em>Generate Privacy Report</em> of the archive in Xcode's Organizer. If the entries are missing there, add this file to your app as <code>PrivacyInfo.xcprivacy</code>, or add the entries of its arrays to yours:</p>
+<pre><code>&lt;?xml version=&quot;1.0&quot; encoding=&quot;UTF-8&quot;?&gt;
+&lt;!DOCTYPE plist PUBLIC &quot;-//Apple//DTD PLIST 1.0//EN&quot; &quot;http://www.apple.com/DTDs/PropertyList-1.0.dtd&quot;&gt;
+&lt;plist version=&quot;1.0&quot;&gt;
+&lt;dict&gt;
+  &lt;key&gt;NSPrivacyTracking&lt;/key&gt;
+  &lt;false/&gt;
+  &lt;key&gt;NSPrivacyTrackingDomains&lt;/key&gt;
+  &lt;array/&gt;
+  &lt;key&gt;NSPrivacyCollectedDataTypes&lt;/key&gt;
+  &lt;array&gt;
+    &lt;dict&gt;
+      &lt;key&gt;NSPrivacyCollectedDataType&lt;/key&gt;
+      &lt;string&gt;NSPrivacyCollectedDataTypeOtherUserContent&lt;/string&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypeLinked&lt;/key&gt;
+      &lt;true/&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypeTracking&lt;/key&gt;
+      &lt;false/&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypePurposes&lt;/key&gt;
+      &lt;array&gt;
+        &lt;string&gt;NSPrivacyCollectedDataTypePurposeAppFunctionality&lt;/string&gt;
+      &lt;/array&gt;
+    &lt;/dict&gt;
+    &lt;dict&gt;
+      &lt;key&gt;NSPrivacyCollectedDataType&lt;/key&gt;
+      &lt;string&gt;NSPrivacyCollectedDataTypeCustomerSupport&lt;/string&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypeLinked&lt;/key&gt;
+      &lt;true/&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypeTracking&lt;/key&gt;
+      &lt;false/&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypePurposes&lt;/key&gt;
+      &lt;array&gt;
+        &lt;string&gt;NSPrivacyCollectedDataTypePurposeAppFunctionality&lt;/string&gt;
+      &lt;/array&gt;
+    &lt;/dict&gt;
+    &lt;dict&gt;
+      &lt;key&gt;NSPrivacyCollectedDataType&lt;/key&gt;
+      &lt;string&gt;NSPrivacyCollectedDataTypeOtherDiagnosticData&lt;/string&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypeLinked&lt;/key&gt;
+      &lt;true/&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypeTracking&lt;/key&gt;
+      &lt;false/&gt;
+      &lt;key&gt;NSPrivacyCollectedDataTypePurposes&lt;/key&gt;
+      &lt;array&gt;
+        &lt;string&gt;NSPrivacyCollectedDataTypePurposeAppFunctionality&lt;/string&gt;
+      &lt;/array&gt;
+    &lt;/dict&gt;
+  &lt;/array&gt;
+  &lt;key&gt;NSPrivacyAccessedAPITypes&lt;/key&gt;
+  &lt;array&gt;
+    &lt;dict&gt;
+      &lt;key&gt;NSPrivacyAccessedAPIType&lt;/key&gt;
+      &lt;string&gt;NSPrivacyAccessedAPICategoryFileTimestamp&lt;/string&gt;
+      &lt;key&gt;NSPrivacyAccessedAPITypeReasons&lt;/key&gt;
+      &lt;array&gt;
+        &lt;string&gt;C617.1&lt;/string&gt;
+      &lt;/array&gt;
+    &lt;/dict&gt;
+    &lt;dict&gt;
+      &lt;key&gt;NSPrivacyAccessedAPIType&lt;/key&gt;
+      &lt;string&gt;NSPrivacyAccessedAPICategoryDiskSpace&lt;/string&gt;
+      &lt;key&gt;NSPrivacyAccessedAPITypeReasons&lt;/key&gt;
+      &lt;array&gt;
+        &lt;string&gt;E174.1&lt;/string&gt;
+      &lt;/array&gt;
+    &lt;/dict&gt;
+  &lt;/array&gt;
+&lt;/dict&gt;
+&lt;/plist&gt;
+</code></pre>
+<p>The library does not track, contacts no other server than yours, and uses neither <code>UserDefaults</code> nor the time since boot.</p>
+<p>Add to your app's own manifest what your recordings contain beyond that, such as <em>Health</em> or <em>Precise Location</em>. Redaction (<code>configuration.redaction</code>) reduces it.</p>
+<p>Ask the user before you attach a snapshot, and say what it contains. The report form of <a href="/docs/snapshotsettings">SnapshotSettings</a> does both.</p>
+<h3 id="export-compliance">Export compliance</h3>
+<p>The library uses HTTPS of the system, SHA-256, and no encryption of its own.</p>
+<h2 id="checklist">Checklist</h2>
+<ol>
+<li>Server behind HTTPS; <code>curl https://…/readyz</code> works from another network.</li>
+<li>Token with the scope <code>attach</code>, limited to the application.</li>
+<li>Folders in Application Support.</li>
+<li>Redaction rules for your data; look at a snapshot with <code>snapshot inspect</code> before you ship.</li>
+<li>A background session, and <code>UploadQueue/handleBackgroundEvents()</code> where the system wakes the app.</li>
+</ol>
+</article>
+</div>
+"""##),
+    "snapshotclient": Manual.Article(
+      title: ##"SnapshotClient"##,
+      digest: "3a781fe86f2f83c324ed529d90a9acec14cca0a303754844f2df7fabb054320c",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>SnapshotClient</h1>
+<p>Upload snapshots to a server, fetch them again, and attach recordings to bug reports.</p></div></div>
+<div class="document">
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p><code>SnapshotAPIClient</code> makes the calls of the server's <a href="/docs/api">HTTP API</a>. <code>BugReporter</code> and <code>UploadQueue</code> upload bundles, such as those that <a href="/docs/datasnapshots">DataSnapshots</a> makes, in the background of the app, across bad networks and crashes.</p>
+<pre><code>let client = try SnapshotAPIClient(server: url, token: token)
+let record = try await client.attach(zip, to: ReportID(validating: &quot;BUG-123&quot;), as: id)
+try await client.fetch(id, to: file)
+for try await record in client.list(report: report) { print(record.id) }
+</code></pre>
+<p>The client uses <code>URLSession</code> on Apple systems and libcurl on Linux. It may be used from many tasks at once. Every call ends when its task is cancelled. The token is never printed or logged, and it is not sent over plain <code>http</code> to another machine unless <code>SnapshotAPIClient/Configuration/allowsInsecureToken</code> is set.</p>
+<p>Calls are repeated after failures as <code>RetryPolicy</code> says, if a repetition is safe. A download continues where it was interrupted, and a file appears under its name only when its digest is correct.</p>
+<p><a href="/docs/fromaniphone">From an iPhone</a> describes what an iOS app has to declare.</p>
+<h3 id="read-on">Read on</h3>
+<ul>
+<li><a href="/docs/attachingtoreports">Attaching to reports</a>
+<p>Attach the recording to a bug report at once, and upload it when the network permits.</p>
+</li>
+<li><a href="/docs/fromaniphone">From an iPhone</a>
+<p>What an iOS app needs to reach the server: HTTPS, permissions, background time, and the privacy manifest.</p>
+</li>
+</ul>
+</article>
+</div>
+"""##),
+    "snapshotsettings": Manual.Article(
+      title: ##"SnapshotSettings"##,
+      digest: "7e81c382bd60b5ba9fe098c2089fd4cd1d1c668771cc98269c57bf492315e138",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>SnapshotSettings</h1>
+<p>Let testers of a beta record, upload, and open snapshots, and let users report a bug with a form.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#after-a-crash">After a crash</a></li>
+<li><a href="#a-report-form">A report form</a></li>
+<li><a href="#opening-a-snapshot">Opening a snapshot</a></li>
+<li><a href="#long-operations">Long operations</a></li>
+<li><a href="#access-to-the-page">Access to the page</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p><code>BetaSettings</code> is the model. It is created from the app's <code>SnapshotMode</code>, <code>SnapshotAPIClient</code> and <code>BugReporter</code>. It switches the state, says which modules are complete and which files are missing, attaches the recording to a bug report, opens a snapshot by its UUID, lists recent snapshots and waiting uploads, and deletes recordings. It has no user interface, so tests call the same methods as a screen.</p>
+<p><code>BetaSettingsServer</code> shows the model as a web page on the loopback address:</p>
+<pre><code>import DataSnapshots
+import Foundation
+import SnapshotClient
+import SnapshotSettings
+</code></pre>
+<pre><code>let snapshots = SnapshotMode(folder: appFolder.appending(path: &quot;snapshots&quot;))
+snapshots.register(module: &quot;Forecast&quot;, files: [&quot;forecast/today&quot;, &quot;forecast/week&quot;])
+let client = try SnapshotAPIClient(server: serverURL)
+let reporter = try BugReporter(queue: appFolder.appending(path: &quot;queue&quot;), client: client) { bug, zip in
+  try await snapshots.makeSnapshot(for: bug, to: zip)
+}
+let settings = BetaSettings(
+  mode: snapshots, client: client, reporter: reporter, folder: appFolder.appending(path: &quot;settings&quot;))
+
+// When the tester opens the settings:
+let server = BetaSettingsServer(settings)
+show(try await server.start())  // http://127.0.0.1:49152/?token=…, good for one browser
+
+// When the settings are closed:
+await server.stop()
+</code></pre>
+<p>Open the link in a browser on the machine that the simulator or the service runs on. For a device, forward a port to it; <code>BetaSettingsServer/Configuration/port</code> fixes the port. On Apple systems an app can show <code>BetaSettingsView</code> instead, a SwiftUI view of the same model.</p>
+<h3 id="after-a-crash">After a crash</h3>
+<p>If the last run did not end in good order, the page and the view say when it ran and how much of it is kept (<code>BetaSettings/Overview/crashedRun</code>). The tester sends it to a report, or deletes it. It is kept until then, or until the next run that records something has ended.</p>
+<h3 id="a-report-form">A report form</h3>
+<p><code>ReportForm</code> is what a user sees who reports a bug: the note, the fields that the app asks for, a screenshot, and everything that goes along with its size, each part of which the user can remove. It offers the run that crashed, too. The UUID is known when the form opens, and is put into the pasteboard when the report is sent.</p>
+<pre><code>var configuration = ReportForm.Configuration()
+configuration.report = try ReportID(validating: &quot;inbox&quot;)  // if the user names no report
+configuration.fields = [.init(&quot;severity&quot;, label: &quot;How bad is it?&quot;, choices: [&quot;low&quot;, &quot;high&quot;])]
+let form = ReportForm(mode: snapshots, reporter: reporter, configuration: configuration)
+await form.load()
+form.edit { $0.note = &quot;The feed is empty&quot; }
+await form.send()
+print(form.contents.id, form.contents.phase.words)
+</code></pre>
+<p>The report goes through the queue of the <code>BugReporter</code>: without a network it waits, also while the app does not run. <code>ReportFormView</code> shows the form in SwiftUI, <code>ReportFormViewController</code> in UIKit.</p>
+<p><code>ReportTrigger</code> opens the form after a shake, after a screenshot, or when the app calls <code>ReportTrigger/fire(_:)</code>. Keep it as long as the app runs. On iOS, <code>ReportTrigger { screenshot in ReportForm(mode: snapshots, reporter: reporter, screenshot: screenshot) }</code> presents the form above everything else, with an image of what was visible.</p>
+<p>Screenshots are noticed everywhere. For shakes, use a <code>ReportWindow</code> as the app's window, or the modifier <code>reportsShakes(to:)</code> on the outermost SwiftUI view.</p>
+<h3 id="opening-a-snapshot">Opening a snapshot</h3>
+<p>A snapshot is named by its UUID, by its URL on the server, or by a link <code>snapshots://activate/UUID</code>. Spaces, quotes, upper case and typographic dashes in pasted text are accepted. An app that opens such links passes them on: <code>try settings.activate(url.absoluteString)</code>. A URL of another server than the app's own is refused, so that a link cannot make the app fetch from there.</p>
+<h3 id="long-operations">Long operations</h3>
+<p>Uploads and downloads continue after the call returns and after the page is closed. <code>BetaSettings/Overview/activity</code> and <code>BetaSettings/Overview/uploads</code> contain their progress and their result as text. The page updates itself, with or without JavaScript. Until a download is complete, checked and unpacked, the app uses the snapshot from before.</p>
+<h3 id="access-to-the-page">Access to the page</h3>
+<p>The link contains a token that can be exchanged once for a cookie (<code>HttpOnly</code>, <code>SameSite=Strict</code>); later it is useless. <code>BetaSettingsServer/makeLink()</code> makes another one. Requests that change something must come from the page itself, by <code>Origin</code> and <code>Sec-Fetch-Site</code>. Requests under any other host name than loopback are refused. The page runs only its own script.</p>
+<p>Cookies are not separated by port: the browser sends this one to other servers on the same loopback address too. Stop the server when the settings are closed.</p>
+</article>
+</div>
+"""##),
+    "snapshoturlsession": Manual.Article(
+      title: ##"SnapshotURLSession"##,
+      digest: "3b81f774671b87f85dc778cbe17df93498f8d8872db96dd306667ea8cff93f8a",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>SnapshotURLSession</h1>
+<p>Record the HTTP exchanges of a URLSession, and replay them, without a line at each request.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#identifiers">Identifiers</a></li>
+<li><a href="#secrets">Secrets</a></li>
+<li><a href="#limits">Limits</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>An app that speaks URLSession passes its configuration through <code>DataSnapshots/SnapshotMode/record(_:rules:)</code> where it makes its session:</p>
+<pre><code>let mode = SnapshotMode(folder: storage, configuration: configuration)
+let session = URLSession(configuration: mode.record(.default))
+</code></pre>
+<p>Everything else stays as it is: calls of <code>data(for:)</code>, completion handlers, delegates. While <code>recording</code>, the app gets what it would get without this module, and each exchange becomes a recording: method, URL, status, header fields, both bodies, redirects, errors and timing. While <code>replaying</code>, exchanges are answered with the recordings, and nothing is sent. While <code>disabled</code>, the session does not use this module.</p>
+<p>Nothing is swizzled, no protocol is registered for other sessions, and no field is added to a request. Each configuration belongs to its mode: sessions of several modes, as in parallel tests, do not mix.</p>
+<h3 id="identifiers">Identifiers</h3>
+<p>An exchange has the identifier that <code>ExchangeRules</code> make from its request:</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Identifiers</caption>
+<thead>
+<tr>
+<th scope="col">request</th>
+<th scope="col">identifier</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>GET /feed?size=10&amp;page=2&amp;_=1700000000</code></td>
+<td><code>GET https://example.com/feed?page=2&amp;size=10</code></td>
+</tr>
+<tr>
+<td><code>POST /login</code> with a body</td>
+<td><code>POST https://example.com/login #0f1e2d3c4b5a6978</code></td>
+</tr>
+<tr>
+<td>a GraphQL operation</td>
+<td><code>POST https://example.com/graphql Feed #3c4b5a69780f1e2d</code></td>
+</tr>
+</tbody>
+</table></div>
+<p>The items of a query are sorted by their names, and those whose value differs at every call are left out. <code>#</code> precedes the beginning of the SHA-256 of the body, after redaction. Change the rules if more of your requests differs at every call:</p>
+<pre><code>var rules = ExchangeRules()
+rules.volatileQueryItems.insert(&quot;request_id&quot;)
+rules.rewrite = { identifier, body in
+  identifier.contains(&quot;/search&quot;) ? String(identifier.prefix { $0 != &quot;#&quot; }) : identifier
+}
+let searching = URLSession(configuration: mode.record(.ephemeral, rules: rules))
+</code></pre>
+<p>Exchanges with the same identifier are kept as a history, and are replayed in the order in which they ended. So <code>GET</code>, <code>PUT</code> and <code>GET</code> of one URL are replayed with both answers of <code>GET</code>.</p>
+<p>If a request has no recording, the <code>Policy</code> of its identifier determines what happens: it is sent, answered with status 200 and no data, or fails with <code>MissingRecording</code>. The event names the nearest recording, and what differs from it: the method, host, path, query, operation or body.</p>
+<h3 id="secrets">Secrets</h3>
+<p>The redaction rules apply to the URL, each header field, both bodies and the identifier. With <code>usualSecrets</code>, the values of <code>Authorization</code>, <code>Cookie</code>, <code>Set-Cookie</code> and other fields with tokens, and tokens in queries, are removed before anything is written. A user's name and password in a URL are never recorded. If a rule can't be applied to one of the bodies, the exchange is not recorded.</p>
+<h3 id="limits">Limits</h3>
+<ul>
+<li>A response's body of more than 16 MiB and a request's body of more than 4 MiB pass, but the exchange is not recorded (<code>bodyLimit</code>, <code>requestBodyLimit</code>). The same holds for URL and header fields of more than 64 KiB. The manifest and the report say so.</li>
+<li>A body in a stream is read up to the limit before the request is sent.</li>
+<li>A replayed answer arrives at once, also if it took seconds when it was recorded.</li>
+<li>Recorded bodies are decoded from <code>Content-Encoding</code>. <code>Content-Length</code> and <code>Content-Encoding</code> are replayed as they were received.</li>
+<li>While recording, the session reports no upload progress and no metrics of the connection, because a protocol class answers it.</li>
+</ul>
+<p>These are not recorded:</p>
+<ul>
+<li>background sessions: they do not use protocol classes, and keep their configuration</li>
+<li>web views, which do not use the app's sessions</li>
+<li>WebSocket tasks, and schemes other than <code>http</code> and <code>https</code></li>
+<li><code>URLSession.shared</code>, and sessions whose configuration was not passed through the method</li>
+<li>on Linux, upload and download tasks, which FoundationNetworking does not pass to protocol classes; and there, a delegate gets a body in one piece</li>
+</ul>
+</article>
+</div>
+"""##),
+  ])
+}
