@@ -24,7 +24,7 @@ extension SnapshotPage: Page {
       "short": record.shortID,
       "isListAlone": isListAlone,
       "snapshot": PagePath.snapshot(record.id, list).description,
-      "head": budget.part(10_000) { head(&$0) },
+      "head": budget.part(10_000) { head(frame.tracker, &$0) },
       "list": (try? contents.get()).map { $0.fields(of: record.id, &budget) },
       "unreadable": unreadable,
       "file": selected.file?.fields,
@@ -56,7 +56,7 @@ extension SnapshotPage: Page {
   private static let wordsLength = 600
 
   /// Whose snapshot it is, in two lines.
-  private func head(_ budget: inout PageBudget) -> Fields {
+  private func head(_ tracker: IssueTracker, _ budget: inout PageBudget) -> Fields {
     let (application, device) = (record.application, record.device)
     var pictures: [Fields] = []
     if case .success(let list) = contents {
@@ -78,6 +78,8 @@ extension SnapshotPage: Page {
       "isPinned": record.isPinned,
       "isDamaged": record.verified == .damaged,
       "copy": ["text": record.id.description, "label": "the UUID"] as Fields,
+      "tracker": tracker.address(of: record.report),
+      "newIssue": tracker.newIssue(about: record),
       "compare": PagePath.diff(record.id).description,
       "bundle": PagePath.bundle(record.id).description,
       "bundleSize": Measures.sizeFields(record.size),
