@@ -17,7 +17,8 @@ struct Snapshot: AsyncParsableCommand {
     version: version,
     subcommands: [
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
-      InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
+      InspectCommand.self, GrepCommand.self, CatCommand.self, DiffCommand.self, VerifyCommand.self,
+      TokenCommand.self, LinkCommand.self,
       PackCommand.self, RedactCommand.self, SecretsCommand.self, PreloadCommand.self, EmbedCommand.self,
       DeleteCommand.self, PinCommand.self, ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self, BackupCommand.self, RestoreCommand.self,
