@@ -168,7 +168,8 @@ let command = group(
     .executableTarget(
       name: "snapshot",
       dependencies: [
-        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "Redaction", "DataSnapshots",
+        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "SnapshotViewer", "Redaction",
+        "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "SnapshotServer", .httpTypes,

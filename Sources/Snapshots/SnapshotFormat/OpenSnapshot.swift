@@ -69,24 +69,29 @@ public struct OpenSnapshot: Sendable {
     return digest.digest
   }
 
-  /// Reads the contents of the file `name` piece by piece into `sink`.
-  private func read(_ name: String, into sink: ([UInt8]) -> Void) throws(BundleError) {
+  /// Starts reading the file `name`. Each call of the returned function returns the next bytes, at least one; `nil` at the
+  /// end. Throws if there is no such file.
+  package func pieces(of name: String) throws(BundleError) -> () throws(BundleError) -> [UInt8]? {
     switch form {
     case .zip(let file, let entries):
       guard let entry = entries[name] else { throw .unexpectedEntry(name) }
-      let next = try ZippedBundle.pieces(of: entry, in: file)
-      while let piece = try next() { sink(piece) }
+      return try ZippedBundle.pieces(of: entry, in: file)
     case .folder(let paths):
       guard let path = paths[name] else { throw .unexpectedEntry(name) }
       let file = try BundleError.disk(File(path))
       var offset: Int64 = 0
-      while true {
+      return { () throws(BundleError) in
         let piece = try BundleError.disk(file.read(upTo: 1 << 17, at: offset))
-        if piece.isEmpty { return }
-        sink(piece)
         offset += Int64(piece.count)
+        return piece.isEmpty ? nil : piece
       }
     }
+  }
+
+  /// Reads the contents of the file `name` piece by piece into `sink`.
+  private func read(_ name: String, into sink: ([UInt8]) -> Void) throws(BundleError) {
+    let next = try pieces(of: name)
+    while let piece = try next() { sink(piece) }
   }
 }
 

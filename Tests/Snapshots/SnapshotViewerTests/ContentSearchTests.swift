@@ -112,7 +112,7 @@ struct ContentSearchTests {
     #expect(found.count == 13)
     for group in found.groups {
       for value in group.values {
-        let query = try #require(found.query(of: value, in: group), "\(value)")
+        let query = try #require(ContentFindings.query(of: value, in: group), "\(value)")
         let hit = try JSONSearch(ContentQuery(query)).hits(in: view, count: 1).hits.first
         #expect(hit?.path == value.path, "\(query)")
       }
@@ -124,7 +124,7 @@ struct ContentSearchTests {
     #expect(text(found) == [".[*].level: \"error\" × 1"])
     #expect(found.groups[0].values[0].path?.pointer == "/1/level")
     let value = try #require(found.groups.first?.values.first)
-    #expect(found.query(of: value, in: found.groups[0]) == ".[*].level:\"error\"")
+    #expect(ContentFindings.query(of: value, in: found.groups[0]) == ".[*].level:\"error\"")
     #expect(try text(findings("level", in: "{\"level\":1}\n")) == [".level: 1 × 1"])
   }
 
@@ -232,10 +232,10 @@ struct ContentSearchTests {
     let long = try #require(found.groups.first)
     #expect(!long.isPatternWhole)
     #expect(long.values[0].path == nil)
-    #expect(found.query(of: long.values[0], in: long) == nil)
+    #expect(ContentFindings.query(of: long.values[0], in: long) == nil)
     let short = found.groups[1]
     #expect(!short.values[0].isWhole)
-    #expect(found.query(of: short.values[0], in: short) == ".s")
+    #expect(ContentFindings.query(of: short.values[0], in: short) == ".s")
   }
 
   @Test func `a search that is over has what it found, and says how far it came`() throws {

@@ -21,6 +21,17 @@ enum Console {
     if !write(line + "\n", to: .standardOutput) { lostOutput.set(true) }
   }
 
+  /// Writes bytes of the result. Returns whether they could be written.
+  @discardableResult static func print(bytes: [UInt8]) -> Bool {
+    do {
+      try FileHandle.standardOutput.write(contentsOf: Data(bytes))
+      return true
+    } catch {
+      lostOutput.set(true)
+      return false
+    }
+  }
+
   /// Writes a line that is not part of the result.
   static func message(_ line: String) { _ = write(line + "\n", to: .standardError) }
 
@@ -59,7 +70,7 @@ enum Console {
   }
 
   /// Returns the JSON document `json` with the same characters escaped in its strings. Outside of them it is ASCII.
-  fileprivate static func escaped(json: String) -> String {
+  static func escapedJSON(_ json: String) -> String {
     func isPlain(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x7F || Self.isPlain(scalar) }
     guard !json.unicodeScalars.allSatisfy(isPlain) else { return json }
     return json.unicodeScalars.map { scalar in
@@ -117,7 +128,7 @@ extension Console {
 
   private static func printPretty(_ value: some Encodable) {
     do {
-      print(escaped(json: String(decoding: try SnapshotJSON.encode(value, pretty: true), as: UTF8.self)))
+      print(escapedJSON(String(decoding: try SnapshotJSON.encode(value, pretty: true), as: UTF8.self)))
     } catch {
       lostOutput.set(true)
     }

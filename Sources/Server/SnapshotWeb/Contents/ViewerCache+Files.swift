@@ -12,7 +12,9 @@ extension ViewerCache {
     _ path: String, _ entry: ZipEntry, of archive: File, _ bundle: ContentDigest
   ) throws(ViewerError) -> ViewedFile {
     let key = Key(bundle: bundle.description, path: path)
-    return try file(key, entry, of: archive) { bytes throws(ViewerError) in try indexed(bytes, named: path) }
+    return try file(key, entry, of: archive) { bytes throws(ViewerError) in
+      try ViewedFile(reading: bytes, in: space, claimsJSON: FileHead.claimsJSON(path))
+    }
   }
 
   /// Returns the decoded contents of the string at the JSON Pointer `string` in the file at `path`. Blocks for the disk.
@@ -33,7 +35,7 @@ extension ViewerCache {
     let key = Key(bundle: bundle.description, path: path, string: string)
     let decoded = try file(key) { () throws(any Error) in
       switch try text.decode(place, of: document, in: space) {
-      case .bytes(let bytes): return try indexed(bytes, named: nil)
+      case .bytes(let bytes): return try ViewedFile(reading: bytes, in: space)
       case .malformed:
         throw HTTPProblem.badRequest("The string does not contain what its beginning promises.")
       case .tooLarge(let limit):
@@ -41,45 +43,6 @@ extension ViewerCache {
       }
     }
     return (decoded, .init(path: place.path, text: text, size: decoded.bytes.size))
-  }
-
-  private func indexed(_ bytes: ViewedBytes, named name: String?) throws(ViewerError) -> ViewedFile {
-    if PropertyList.form(of: try FileHead(bytes).bytes) == .binary {
-      return try indexed(.binary, bytes, nil)
-    }
-    let outcome = try ViewedText.of(bytes, in: space)
-    guard case .text(let text) = outcome else { return ViewedFile(bytes: bytes, text: outcome, json: nil) }
-    let head = try FileHead(text.bytes)
-    if let form = PropertyList.form(of: head.bytes) { return try indexed(form, bytes, text) }
-    guard head.mayBeJSON || FileHead.claimsJSON(name) else {
-      return ViewedFile(bytes: bytes, text: outcome, json: nil)
-    }
-    var json = try JSONIndex.of(text.bytes)
-    if case .invalid(let failure) = json {
-      json = .invalid(failure.moved(to: try text.offset(ofByte: failure.offset)))
-    }
-    return ViewedFile(bytes: bytes, text: outcome, json: json)
-  }
-
-  /// - Parameter text: the text of the file, if the property list is text.
-  private func indexed(
-    _ form: PropertyList.Form, _ bytes: ViewedBytes, _ text: ViewedText?
-  ) throws(ViewerError) -> ViewedFile {
-    let outcome = text.map(ViewedText.Outcome.text)
-    switch try PropertyList.convert(
-      text?.bytes ?? bytes, form, in: space, ignoresEncoding: text?.encoding != nil)
-    {
-    case .document(let document):
-      return ViewedFile(
-        bytes: bytes, text: outcome, json: try JSONIndex.of(document.bytes), propertyList: .document(document)
-      )
-    case .invalid(let form, let failure):
-      var place = failure.offset
-      if let text, let offset = place { place = try text.offset(ofByte: offset) }
-      return ViewedFile(
-        bytes: bytes, text: outcome, json: nil, propertyList: .invalid(form, failure.moved(to: place)))
-    case .other: return ViewedFile(bytes: bytes, text: outcome, json: nil, propertyList: .other)
-    }
   }
 }
 

@@ -55,6 +55,17 @@ package struct JSONView: Sendable {
     return child
   }
 
+  /// The range of the bytes of the value at `place`; that of the whole file for all documents of JSON Lines.
+  package func range(of place: JSONPlace) throws(ViewerError) -> Range<Int> {
+    guard !place.isSequence else { return 0..<bytes.size }
+    var reader = JSONReader(bytes, from: place.offset, .value)
+    guard let token = try reader.token() else { throw .changed }
+    let range = reader.tokenizer.range
+    guard token == .beginObject || token == .beginArray else { return range }
+    try reader.skipContainer(in: nil)
+    return range.lowerBound..<reader.tokenizer.offset
+  }
+
   /// The type of a value in a property list, if JSON does not have it.
   private func type(ofValueAt offset: Int) throws(ViewerError) -> PropertyListType? {
     guard hasTypes, offset > 0 else { return nil }

@@ -56,7 +56,7 @@ package struct ContentFindings: Sendable, Hashable {
 extension ContentFindings {
   /// A query that finds the places of a value, with the first one as its first hit, or only the first place; `nil` if there
   /// is none that is short enough.
-  package func query(of value: Value, in group: Group) -> String? {
+  package static func query(of value: Value, in group: Group) -> String? {
     guard let pattern = group.pattern else { return nil }
     let condition: String? =
       switch value.type {
