@@ -10,6 +10,10 @@ struct ContentsList: Sendable {
   let selection: ListSelection
   /// The path of the selected file.
   var current: String?
+  /// The snapshot with which the recordings are compared; `nil` for none.
+  var with: SnapshotID?
+  /// How the recordings of the page differ from those of ``with``, by their paths.
+  var differences: [String: RecordingDifferences.State] = [:]
 
   /// The numbers of the recordings, in the selected order.
   private let order: [Int]

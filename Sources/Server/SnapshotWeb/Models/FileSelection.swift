@@ -47,11 +47,7 @@ struct FileSelection: Sendable, Hashable {
   var with: SnapshotID?
 
   /// Returns a selection of the whole file that is compared in the same way.
-  var wholeFile: FileSelection {
-    var selection = FileSelection(list: list)
-    selection.with = with
-    return selection
-  }
+  var wholeFile: FileSelection { FileSelection(list: list, with: with) }
 
   /// Returns the selection with another beginning of the page.
   func starting(at from: Int) -> FileSelection {

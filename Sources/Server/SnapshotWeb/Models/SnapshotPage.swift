@@ -18,6 +18,10 @@ struct SnapshotPage: Sendable {
     case pin
     /// Removes the pin.
     case unpin
+    /// Marks the snapshot as good, so that others are compared with it.
+    case markGood = "mark-good"
+    /// Removes that mark.
+    case unmarkGood = "unmark-good"
     /// Creates a link to the bundle that needs no token.
     case link
     /// Adds a comment.
@@ -57,6 +61,8 @@ struct SnapshotPage: Sendable {
   var origin: String
   /// The actions that the visitor is allowed to execute.
   var actions: Set<Action> = []
+  /// The snapshot with which this one is compared, or that is proposed for it; `nil` if there is none.
+  var other: SnapshotRecord?
   /// The snapshots of the same report before and after this one.
   var neighbours: Neighbours = Neighbours()
   /// The list that the visitor came from, to which deleting the snapshot returns; `nil` for the report.

@@ -124,7 +124,9 @@ extension ContentsList {
 
   private func row(_ index: Int, of id: SnapshotID, _ budget: inout PageBudget) -> Fields? {
     let recording = contents.recordings[index]
-    let path = PagePath.preview(id, file: recording.path, FileSelection(list: selection.ofFile)).description
+    let path = PagePath.preview(
+      id, file: recording.path, FileSelection(list: selection.ofFile, with: with)
+    ).description
     guard budget.take(430 + PageText.length(path)) else { return nil }
     return [
       "href": path,
@@ -144,6 +146,12 @@ extension ContentsList {
       let shown = PageText.cut(problem.description, to: 60)
       _ = budget.take(shown.length)
       return ["text": shown.text, "class": "bad"]
+    }
+    switch differences[contents.recordings[index].path] {
+    case .changed(let count):
+      return ["text": count.map { "\(Measures.number($0)) changed" } ?? "changed", "class": "warn"]
+    case .added: return ["text": "new", "class": "good"]
+    case .same, nil: break
     }
     if let places = states[index]?.redactedPlaces, places > 0 {
       return ["text": "\(Measures.number(places)) redacted", "class": ""]

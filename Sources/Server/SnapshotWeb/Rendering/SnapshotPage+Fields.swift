@@ -80,7 +80,8 @@ extension SnapshotPage: Page {
       "copy": ["text": record.id.description, "label": "the UUID"] as Fields,
       "tracker": tracker.address(of: record.report),
       "newIssue": tracker.newIssue(about: record),
-      "compare": PagePath.diff(record.id).description,
+      "compare": PagePath.diff(record.id, with: other?.id).description,
+      "otherName": other.map { budget.name($0.versionName, most: 60) },
       "bundle": PagePath.bundle(record.id).description,
       "bundleSize": Measures.sizeFields(record.size),
       "words": words,
@@ -138,5 +139,12 @@ extension SnapshotPage: Page {
     let rest = (record.comments?.count ?? 0) - shown.count
     return rest > 0
       ? "\(Measures.count(rest, "earlier comment")) not shown here. The API returns all comments." : nil
+  }
+}
+
+extension SnapshotRecord {
+  /// The version, or the beginning of the UUID if there is none.
+  fileprivate var versionName: String {
+    application.version == Self.noVersion ? shortID : application.version
   }
 }

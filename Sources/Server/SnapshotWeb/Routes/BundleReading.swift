@@ -15,22 +15,46 @@ import ZipArchive
 /// depend on the bundle's size. All methods block.
 enum BundleReading {
   /// Returns the list of what is in the bundle, or the reason why it can't be read.
-  /// - Parameter current: the path of the selected file.
+  /// - Parameters:
+  ///   - current: the path of the selected file.
+  ///   - other: the bundle with which the recordings are compared.
   static func list(
-    of bundle: StoredBundle, _ selection: ListSelection, current: String? = nil, cache: ContentsCache
+    of bundle: StoredBundle, _ selection: ListSelection, current: String? = nil, cache: ContentsCache,
+    with other: StoredBundle? = nil, filter: ComparisonFilter = ComparisonFilter()
   ) throws(StoreError) -> Result<ContentsList, Unreadable> {
+    let list: ContentsList
+    let checked: CheckedBundle
     do {
-      let checked = try CheckedBundle(bundle.file)
+      checked = try CheckedBundle(bundle.file)
       let modules = bundle.record.modules
       let contents = try cache.contents(of: bundle.record.sha256) { () throws(BundleError) in
         try BundleContents(checked, modules: modules)
       }
       try contents.examine(checked) { ServerQueues.shared.longReaders.next.async(execute: $0) }
-      var list = ContentsList(contents, selection, modules: modules)
-      list.current = current
-      return .success(list)
+      list = ContentsList(contents, selection, modules: modules)
     } catch {
       return .failure(try unreadable(error))
+    }
+    var shown = list
+    shown.current = current
+    if let other {
+      shown.with = other.record.id
+      shown.differences = try differences(of: shown, in: checked, with: other, filter)
+    }
+    return .success(shown)
+  }
+
+  /// Returns how the recordings of the page differ from those of `other`; nothing if that can't be read.
+  private static func differences(
+    of list: ContentsList, in bundle: CheckedBundle, with other: StoredBundle, _ filter: ComparisonFilter
+  ) throws(StoreError) -> [String: RecordingDifferences.State] {
+    do {
+      let paths = Set(list.page.rows.map { list.contents.recordings[$0].path })
+      return try RecordingDifferences.of(
+        paths, in: bundle, comparedWith: CheckedBundle(other.file), filter: filter)
+    } catch {
+      _ = try unreadable(error)
+      return [:]
     }
   }
 
@@ -132,23 +156,32 @@ enum BundleReading {
       if let item = selection.item {
         return .item(try DiffItem(item, one, other, filter: filter, skipping: selection.from))
       }
-      var page = ComparisonSelection(filter: filter)
-      if let kind = selection.kind { page.kinds = [kind] }
-      (page.recordingsAfter, page.filesAfter) = (selection.after, selection.filesAfter)
       let modules = together(first.record.modules, second.record.modules)
-      return .list(try DiffSummary(one, other, modules: modules, selection: page))
+      return .list(
+        try DiffSummary(one, other, modules: modules, selection: page(selection, filter: filter)))
     } catch {
       _ = try unreadable(error)
       throw StoreError.damaged
     }
   }
 
-  /// Returns the number of bytes of an item in both bundles.
+  private static func page(
+    _ selection: DiffSelection, filter: ComparisonFilter = ComparisonFilter()
+  ) -> ComparisonSelection {
+    var page = ComparisonSelection(filter: filter)
+    if let kind = selection.kind { page.kinds = [kind] }
+    (page.recordingsAfter, page.filesAfter) = (selection.after, selection.filesAfter)
+    return page
+  }
+
+  /// Returns about how many bytes a comparison of both bundles reads.
   static func size(
-    of item: DiffSelection.Item, _ first: StoredBundle, _ second: StoredBundle
+    of selection: DiffSelection, _ first: StoredBundle, _ second: StoredBundle
   ) throws -> Int64 {
     do {
-      return try DiffItem.size(of: item, CheckedBundle(first.file), CheckedBundle(second.file))
+      let (one, other) = (try CheckedBundle(first.file), try CheckedBundle(second.file))
+      guard let item = selection.item else { return try DiffSummary.size(of: page(selection), one, other) }
+      return try DiffItem.size(of: item, one, other)
     } catch {
       _ = try unreadable(error)
       throw StoreError.damaged

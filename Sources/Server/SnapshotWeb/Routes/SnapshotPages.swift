@@ -56,10 +56,16 @@ struct SnapshotPages: Sendable {
       .page(.readHistory, .get, "/snapshots/{id}/history", .admin, handler: showHistory),
       .page(.deleteSnapshot, .post, Self.template(.delete), .delete, handler: delete),
       .page(.changeSnapshot, .post, Self.template(.pin), .delete) {
-        try await change($0, isPinned: true)
+        try await change($0, RecordChange(isPinned: true), .pinned)
       },
       .page(.changeSnapshot, .post, Self.template(.unpin), .delete) {
-        try await change($0, isPinned: false)
+        try await change($0, RecordChange(isPinned: false), .unpinned)
+      },
+      .page(.changeSnapshot, .post, Self.template(.markGood), .delete) {
+        try await change($0, RecordChange(isGood: true), .good)
+      },
+      .page(.changeSnapshot, .post, Self.template(.unmarkGood), .delete) {
+        try await change($0, RecordChange(isGood: false), .notGood)
       },
       .page(.commentOnSnapshot, .post, Self.template(.comment), .comment, handler: comment),
       .page(.createLink, .post, Self.template(.link), .read, handler: makeLink),
@@ -82,14 +88,17 @@ struct SnapshotPages: Sendable {
       ?? ListPath(referrerOf: call.request)
     if panel == .details { shown.neighbours = try await service.neighbours(of: record, for: call.caller) }
     let bundle = try await readable(id)
+    shown.other = try await service.otherSnapshots(for: record, call.caller).proposed
+    let (other, _) = try await other(panel == nil ? shown.other?.id : nil, call)
     let complete = shown
     var response = try await pages.render(call.visitor, notice: notice, on: Self.readers.next) {
-      [viewer, contents] renderer, frame in
+      [viewer, contents, filter] renderer, frame in
       var page = complete
       page.selected = panel.map { .panel($0) } ?? (bundle == nil ? .panel(.details) : .nothing)
       if let bundle {
-        page.contents = try BundleReading.list(of: bundle, selection, cache: contents)
-        if panel == nil { try page.selectFirst(of: bundle, cache: viewer) }
+        page.contents = try BundleReading.list(
+          of: bundle, selection, cache: contents, with: other, filter: filter)
+        if panel == nil { try page.selectFirst(of: bundle, cache: viewer, with: other, filter) }
       }
       return renderer.render(page, in: frame)
     }
@@ -112,7 +121,9 @@ struct SnapshotPages: Sendable {
       if let failure { file.comparison = failure }
       if selection.isPart { return renderer.renderPart(of: file) }
       var page = shown
-      page.contents = try BundleReading.list(of: bundle, selection.list, current: entry.name, cache: contents)
+      page.contents = try BundleReading.list(
+        of: bundle, selection.list, current: entry.name, cache: contents, with: other, filter: filter)
+      page.other = other?.record
       page.selected = .file(file)
       return renderer.render(page, in: frame)
     }
@@ -195,7 +206,11 @@ struct SnapshotPages: Sendable {
   private static func actions(on record: SnapshotRecord, of caller: Caller) -> Set<SnapshotPage.Action> {
     var actions: Set<SnapshotPage.Action> = [.link]
     if caller.mayComment(on: record) { actions.insert(.comment) }
-    if caller.mayDelete(record) { actions.formUnion([.delete, record.isPinned ? .unpin : .pin]) }
+    if caller.mayDelete(record) {
+      actions.formUnion([
+        .delete, record.isPinned ? .unpin : .pin, record.isGood ? .unmarkGood : .markGood,
+      ])
+    }
     return actions
   }
 
@@ -212,10 +227,12 @@ struct SnapshotPages: Sendable {
       cameFrom?.description(after: .deleted) ?? PagePath.report(record.report).description(after: .deleted))
   }
 
-  private func change(_ call: PageCall, isPinned: Bool) async throws -> HTTPServerResponse {
+  private func change(
+    _ call: PageCall, _ change: RecordChange, _ notice: PageNotice
+  ) async throws -> HTTPServerResponse {
     let (record, cameFrom) = try await changeable(call)
-    try await service.change(RecordChange(isPinned: isPinned), of: record.id)
-    return Self.redirect(to: .panel(record.id, .details), after: isPinned ? .pinned : .unpinned, cameFrom)
+    try await service.change(change, of: record.id)
+    return Self.redirect(to: .panel(record.id, .details), after: notice, cameFrom)
   }
 
   private func comment(_ call: PageCall) async throws -> HTTPServerResponse {
@@ -265,11 +282,14 @@ extension Unreadable {
 
 extension SnapshotPage {
   /// Selects the first file of the list, if there is one.
-  fileprivate mutating func selectFirst(of bundle: StoredBundle, cache: ViewerCache) throws {
+  fileprivate mutating func selectFirst(
+    of bundle: StoredBundle, cache: ViewerCache, with other: StoredBundle?, _ filter: ComparisonFilter
+  ) throws {
     guard case .success(var list) = contents, let path = list.first else { return }
-    let file = FileSelection(list: list.selection)
+    let file = FileSelection(list: list.selection, with: other?.record.id)
     let entry = try FileRoutes.entry(named: [path], in: bundle)
-    selected = .first(try BundleReading.preview(of: entry, in: bundle, file, cache: cache))
+    selected = .first(
+      try BundleReading.preview(of: entry, in: bundle, file, cache: cache, with: other, filter: filter))
     list.current = path
     contents = .success(list)
   }
