@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "af523baab538e1386586fcc2818c0d44314d75b5f706e7ed53f25ede0df4ff4b",
+      digest: "c5999da5572c10bc8e53f85c7e45240a6a5fdaccfff74bb56e7ee44c478d3552",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -148,9 +148,13 @@ enum RenderedArticles {
 <td><code>pinned</code></td>
 <td><code>true</code> if the snapshot is pinned; otherwise missing</td>
 </tr>
+<tr>
+<td><code>good</code></td>
+<td><code>true</code> if the snapshot is marked as good, so that others are compared with it; otherwise missing</td>
+</tr>
 </tbody>
 </table></div>
-<p><code>PATCH /v1/snapshots/{id}</code> changes <code>pinned</code> and <code>expiresAt</code> by a JSON merge patch (RFC 7396): <code>{&quot;pinned&quot;: true}</code>, <code>{&quot;expiresAt&quot;: &quot;30d&quot;}</code>, <code>{&quot;expiresAt&quot;: null}</code>.</p>
+<p><code>PATCH /v1/snapshots/{id}</code> changes <code>pinned</code>, <code>good</code> and <code>expiresAt</code> by a JSON merge patch (RFC 7396): <code>{&quot;pinned&quot;: true}</code>, <code>{&quot;expiresAt&quot;: &quot;30d&quot;}</code>, <code>{&quot;expiresAt&quot;: null}</code>.</p>
 <p><code>POST /v1/snapshots/{id}/comments</code> with <code>{&quot;text&quot;: &quot;…&quot;}</code> (<code>application/json</code>) adds a comment and answers <code>201</code> with it. A comment has at most 4 KiB of text, and a snapshot at most 100 comments; beyond that the answer is <code>422</code>. Like a pin, a comment is durable when the call is answered. Comments can't be changed or deleted. Sending the newest comment of the same token again has no effect, so a request can be repeated after an interruption. Searches do not find the words of comments.</p>
 <h3 id="fetch">Fetch</h3>
 <div class="wide">
@@ -385,7 +389,7 @@ enum RenderedArticles {
 """##),
     "accesscontrol": Manual.Article(
       title: ##"Access control"##,
-      digest: "b66f76841639a360a78656e61845de24b1b11565baa2a19aa288374332ded40c",
+      digest: "2daad6a73374d0e7bd98afafcd463fd386f3ee609ddbb5ffdf82d53b08ccd169",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Access control</h1>
@@ -438,7 +442,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td><code>delete</code></td>
-<td>delete, pin, set expirations, and write comments</td>
+<td>delete, pin, mark as good, set expirations, and write comments</td>
 </tr>
 <tr>
 <td><code>admin</code></td>
@@ -661,7 +665,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "calls": Manual.Article(
       title: ##"Calls"##,
-      digest: "9f1c9e8331dfdc5e83c5231dc0e34f7a7cdb6d01297df4606420eb5a07fa90cd",
+      digest: "a76fae29665d69df90f361f337025897ebc6290a8053e5b6525575f879e39008",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Calls</h1>
@@ -729,7 +733,7 @@ snapshot token revoke 1f0c3a5b7d9e
 <td><code>/v1/snapshots/{id}</code></td>
 <td><code>delete</code></td>
 <td>always</td>
-<td>Pins a snapshot, or sets its expiry date.</td>
+<td>Pins a snapshot, marks it as good, or sets its expiry date.</td>
 </tr>
 <tr>
 <td><code>DELETE</code></td>
@@ -917,7 +921,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "4adee2c889a9b84cc42eb0b5cd32e0b38264755ffb09934788f4a1258f260e60",
+      digest: "acb6fb81fedaec0b51704a6e9cb5d35bbaa3de94e8ebab26da38d9f8a0dc98de",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -980,7 +984,7 @@ snapshot token revoke 1f0c3a5b7d9e
 <td>a server: <code>--server URL</code>, or the environment variable <code>SNAPSHOT_SERVER</code>; default <code>http://127.0.0.1:8080</code>. Token: <code>--token-file FILE</code>, or the environment variable <code>SNAPSHOT_TOKEN</code>; line ends, a byte order mark and quotes around it are ignored. A server with a self-signed certificate: <code>--pin PIN</code>, or <code>SNAPSHOT_PIN</code>; one with a certificate of an authority that the system does not know: <code>--ca-file FILE</code></td>
 </tr>
 <tr>
-<td><code>delete</code>, <code>pin</code>, <code>expire</code>, <code>scrub</code>, <code>reindex</code></td>
+<td><code>delete</code>, <code>pin</code>, <code>mark-good</code>, <code>expire</code>, <code>scrub</code>, <code>reindex</code></td>
 <td>a server, or with <code>--storage FOLDER</code> a storage folder that no server is using</td>
 </tr>
 <tr>
@@ -1037,7 +1041,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td>bundle or unpacked snapshot on the disk</td>
-<td><code>bundle.zip</code>; for <code>inspect</code>, <code>diff</code>, <code>verify</code>, <code>preload</code>, <code>secrets</code> and <code>redact</code>. A file that exists is meant before a snapshot on the server</td>
+<td><code>bundle.zip</code>; for <code>inspect</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>preload</code>, <code>secrets</code> and <code>redact</code>. A file that exists is meant before a snapshot on the server</td>
 </tr>
 </tbody>
 </table></div>
@@ -1062,6 +1066,8 @@ snapshot list --after 2026-11-01 --limit 20 --json
 snapshot open UUID                 # opens its page in the browser; --print only prints the address
 snapshot inspect UUID              # application, device, modules, recordings, exchanges, attachments
 snapshot diff UUID OTHER.zip       # JSON is compared by its structure, text by its lines
+snapshot diff --summary UUID OTHER.zip             # a line for each recording, with the most telling values
+snapshot diff --recording user/profile UUID OTHER.zip
 snapshot diff --ignore updated_at --ignore '$.items[*].token' UUID OTHER.zip
 </code></pre>
 <p><code>list</code> accepts the filters of the HTTP API: <code>--report</code>, <code>--application</code>, <code>--version</code>, <code>--min-version</code>, <code>--max-version</code>, <code>--module</code>, <code>--identifier</code>, <code>--device</code>, <code>--after</code>, <code>--before</code>, <code>--text</code>.</p>
@@ -1069,6 +1075,7 @@ snapshot diff --ignore updated_at --ignore '$.items[*].token' UUID OTHER.zip
 <pre><code>snapshot pack PATH --output FILE.zip       # prints the UUID; --note and --field as for upload
 snapshot verify FILE.zip                   # or UUID: structure, checksums, digests, manifest
 snapshot verify --archive FILE.zip         # any ZIP archive
+snapshot problems FILE.zip                 # or UUID: empty, broken and failed recordings; exit status 1 if any
 </code></pre>
 <p>The same snapshot folder always produces the same bytes.</p>
 <h3 id="secrets">Secrets</h3>
@@ -1084,6 +1091,7 @@ snapshot embed &quot;$SRCROOT/Fixture.xcappdata&quot; --for Debug
 <p>The article <a href="/docs/preloadingappdata">Preloading an app's container</a> in the documentation of DataSnapshots describes both.</p>
 <h3 id="keep-and-delete">Keep and delete</h3>
 <pre><code>snapshot pin UUID                 # no rule deletes it; --remove removes the pin
+snapshot mark-good UUID           # others are compared with it; --remove removes the mark
 snapshot expire --dry-run         # what the rules would delete, and why
 snapshot expire                   # applies the rules
 snapshot expire --confirm         # also if that is more than a fifth of all, or the clock was doubted
@@ -2933,7 +2941,7 @@ snapshot expire               # deletes it
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "50bc6bbf929d038c61acb30a5973834c29a3fe2306dd66acd5fba9078f8e80ad",
+      digest: "fa4503b102df27ef30f3c484edad9c392e195740a5984131416a4e7ab4e847c6",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -2941,6 +2949,8 @@ snapshot expire               # deletes it
 <div class="document">
 <nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
 <ul>
+<li><a href="#a-snapshot">A snapshot</a></li>
+<li><a href="#search">Search</a></li>
 <li><a href="#files">Files</a></li>
 <li><a href="#comparisons">Comparisons</a></li>
 <li><a href="#signing-in">Signing in</a></li>
@@ -2971,7 +2981,11 @@ snapshot expire               # deletes it
 </tr>
 <tr>
 <td><code>/snapshots/{id}</code></td>
-<td>first what the user wrote and the attached images; then the snapshots before and after it, comments, the record, modules, recordings, files and attachments; for those who may: comment, delete, pin, link</td>
+<td>whose snapshot it is, what the user wrote and the attached images, on two lines; below, at the left, the list of everything in it, and at the right the first recording</td>
+</tr>
+<tr>
+<td><code>/snapshots/{id}?show=details</code>, <code>?show=comments</code></td>
+<td>beside the list: the record, commands, modules, and the snapshots before and after it, with the actions for those who may: delete, pin, mark as good, link; or the comments</td>
 </tr>
 <tr>
 <td><code>/snapshots/{id}/history</code></td>
@@ -2983,7 +2997,7 @@ snapshot expire               # deletes it
 </tr>
 <tr>
 <td><code>/snapshots/{id}/files/{path}</code></td>
-<td>one file: JSON and property lists as a tree, a table or formatted; text by lines; images; bytes. Of a recorded HTTP exchange also the request, status, header fields and timing</td>
+<td>beside the list, one file: JSON and property lists as a tree, a table or formatted; text by lines; images; bytes. Of a recorded HTTP exchange also the request, status, header fields and timing</td>
 </tr>
 <tr>
 <td><code>/snapshots/{id}/raw/{path}</code>, <code>/snapshots/{id}/bundle</code></td>
@@ -3015,13 +3029,48 @@ snapshot expire               # deletes it
 </tr>
 </tbody>
 </table></div>
+<h3 id="a-snapshot">A snapshot</h3>
+<p>The list names the recordings below their modules, each with its type, its state, the time in seconds and the size; then what is missing or was not recorded, with the reason; then attachments and files. <code>list=problems</code>, <code>time</code> or <code>size</code> sorts it otherwise, <code>module</code> limits it to a module. On a narrow screen the list and the selected contents are pages of their own.</p>
+<p>A recording has a <strong>problem</strong> if it is empty, cut off, invalid JSON (with line and column), or an error page in HTML, or if its exchange failed or has a status from 400 on. What is named or sent as JSON (<code>.json</code>, <code>Content-Type</code>) must be JSON; everything else is JSON if it begins like it. An empty body is no problem where HTTP has none (<code>204</code>, redirects, <code>HEAD</code>). Placeholders of redaction are counted. The first page of a bundle examines up to 16 MiB of recordings at once and the others just afterwards, up to 256 MiB each. Lists of snapshots show the number of problems that the verification of the bundle found (<code>problemCount</code> in the API); <code>snapshot problems</code> lists them.</p>
+<div class="wide">
+<table class="list"><caption class="hidden">A snapshot</caption>
+<thead>
+<tr>
+<th scope="col">key</th>
+<th scope="col">does</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>↑</code> <code>↓</code></td>
+<td>selects the recording before or after this one, unless the contents have the focus</td>
+</tr>
+<tr>
+<td><code>/</code></td>
+<td>moves to the search of all contents; on other pages to their search</td>
+</tr>
+<tr>
+<td><code>f</code></td>
+<td>moves to the search of the file</td>
+</tr>
+<tr>
+<td><code>n</code> <code>p</code></td>
+<td>shows the next or the previous hit</td>
+</tr>
+<tr>
+<td><code>c</code></td>
+<td>compares</td>
+</tr>
+</tbody>
+</table></div>
+<h3 id="search">Search</h3>
 <p>A result of a search for text shows where it was found and marks the match. Lists show how many modules of a snapshot are complete: every identifier that the module declares was recorded. A search without results explains what can be found.</p>
-<p>All pages work without JavaScript. With it, times are in the browser's time zone instead of UTC, and the key <code>/</code> focuses the search field. Errors are shown as pages with the request id; only calls under <code>/v1</code> answer problems as JSON. Pages are not part of the API and not described in <code>/openapi.json</code>. The audit log records them with the same actions as API calls, and with <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code> and <code>readHistory</code>.</p>
+<p>All pages work without JavaScript. With it, times are in the browser's time zone instead of UTC, and keys work. Errors are shown as pages with the request id; only calls under <code>/v1</code> answer problems as JSON. Pages are not part of the API and not described in <code>/openapi.json</code>. The audit log records them with the same actions as API calls, and with <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code> and <code>readHistory</code>.</p>
 <p>A recording is found by its identifier too: <code>/snapshots/{id}/files/recordings/news%2Ffeed</code>. Unknown parameters in the address of a page, such as <code>utm_source</code>, are ignored.</p>
 <p>The settings <code>tracker</code> and <code>newIssue</code> (<a href="/docs/settings">Settings</a>) add links to your issue tracker to the pages of reports and snapshots.</p>
 <h3 id="files">Files</h3>
 <p>JSON of up to 256 MiB and 512 levels is shown as a tree; several documents in a row (JSON Lines, and text sequences of RFC 7464) are one list. Half of a surrogate pair is written as its code point: <code>⟨U+D83D⟩</code>. Objects and arrays are open from the top as far as one page has room. The others show their first values, and open when you select them, also without JavaScript. Strings are decoded; a long string has a page of its own, which also shows it as written. Numbers keep their digits. Equal keys in one object are marked. An array of objects is also shown as a table, also from the object around it. It is sorted by any column; its first 100,000 rows in that order are shown. A search counts up to 10,000 hits, and shows the values of keys.</p>
-<p>The pages work without JavaScript and with the keyboard alone. <code>/</code> moves to the search field. In a tree, the right arrow opens a fold and enters it; the left arrow closes it and returns to the fold around it.</p>
+<p>The pages work without JavaScript and with the keyboard alone. In a tree, the right arrow opens a fold and enters it; the left arrow closes it and returns to the fold around it.</p>
 <p>Property lists, in XML or binary, are shown like JSON, whatever the name of the file is. The page says the types that JSON does not have: a date is a string in RFC 3339 format, data is a string in base64, a set is an array, and a UID is an object with the key <code>CF$UID</code>. An archive of <code>NSKeyedArchiver</code> is shown as it is stored; each UID links to the object for which it stands. A property list may have up to 64 MiB, 512 levels and 4,000,000 values, and 128 MiB as JSON. One that is malformed or beyond these limits is shown as text or bytes, with the reason. Document types with declarations are not accepted, and nothing outside the file is read.</p>
 <p>A string that contains JSON, or base64 (also of a <code>data:</code> URL) of an image, of JSON or of a property list, has a link to its decoded contents. They are shown like a file, up to 32 MB. A signed token (JWT) of up to 64 KiB is shown as its header and payload; its signature is not verified. Data in property lists is shown decoded, too.</p>
 <p>Text in UTF-16 or UTF-32, with or without a byte order mark, is shown like text in UTF-8, and so are JSON and property lists in these encodings. NUL bytes at the end of a text are left out. The page says so. What is shown as bytes, or as text although it begins like JSON or has a name such as <code>a.json</code>, has the reason with the number of the first byte that does not fit.</p>
@@ -3069,11 +3118,16 @@ snapshot expire               # deletes it
 <td><code>escapes=1</code></td>
 <td>strings as written</td>
 </tr>
+<tr>
+<td><code>with</code></td>
+<td>the snapshot with which the values are compared</td>
+</tr>
 </tbody>
 </table></div>
 <p>The first page of a file waits until the file is read once. If the file is deflated in the bundle, an inflated copy without a name is kept in the storage folder for five minutes after its last use, up to 1 GiB for all files. The same applies to the JSON made from a property list, to text converted to UTF-8, and to decoded contents.</p>
 <h3 id="comparisons">Comparisons</h3>
-<p>The list of differences has the recordings in the order of their identifiers and calls, and the other files by name, page by page. It shows up to ten changes of a recording of up to 2 MiB. <em>Show all changes</em> and <em>Compare</em> lead to a page of the recording or file alone, with all of its changes, for contents of up to 16 MiB and a million JSON values; <code>snapshot diff</code> compares larger ones. As many comparisons are made at a time as there are processors, the shortest first. If more than 16 for each processor wait, a further one is answered with <code>503</code> and <code>Retry-After</code>. A change of JSON has its path in the notation of <code>jq</code> and leads to the value. In strings and lines, the words that differ are marked.</p>
+<p>Without <code>with</code>, the page offers the other snapshots of the report and then of the application, with their notes and times. The newest snapshot of the same application that is marked as good is proposed, of the report if it has one; otherwise the one before in the report.</p>
+<p>The list of differences has the recordings in the order of their identifiers and calls, and the other files by name, page by page. It shows up to ten changes of each recording of up to 64 MiB and four million JSON values, the smallest recordings first, up to 256 MiB and for two seconds. <em>Show all changes</em> and <em>Compare</em> lead to a page of the recording or file alone, with all of its changes, for contents of the same size; <code>snapshot diff</code> compares larger ones. Property lists are compared by their values. Lines of text are shown with the three lines before and after them, and two images side by side, one over the other, or as their difference. As many comparisons are made at a time as there are processors, and one of more than 32 MiB, the shortest first. If more than 16 for each processor wait, a further one is answered with <code>503</code> and <code>Retry-After</code>. A change of JSON has its path in the notation of <code>jq</code> and leads to the value among its siblings. In strings and lines, the words that differ are marked.</p>
 <div class="wide">
 <table class="list"><caption class="hidden">Comparisons</caption>
 <thead>
@@ -3110,6 +3164,7 @@ snapshot expire               # deletes it
 </tbody>
 </table></div>
 <p>The filter omits JSON values that differ in any two snapshots. A rule is a key such as <code>updated_at</code>, which matches at any depth and regardless of letter case, <code>-</code> and <code>_</code>, or a path such as <code>$.items[*].token</code>, with <code>*</code> for any member and <code>**</code> for any depth. Rules are separated by commas; there can be 100 of 200 bytes, as far as the address of a page may have (<code>requestLineBytes</code>). The permanent link at the end of the page contains the rules that apply.</p>
+<p>The page of a file with <code>with</code> marks each value that differs from the same recording, or file of that name, of another snapshot, with the other value beside it. Only the values on the page are looked up, so that this works for files of any size. Elements of arrays are recognized by <code>id</code>, <code>_id</code>, <code>uuid</code> or <code>identifier</code>, or else by their values, among those near the page. Changes in a container that is not open are counted if it has up to 256 KiB.</p>
 <h3 id="signing-in">Signing in</h3>
 <p>If the store has tokens, every page but <code>/sign-in</code> and those below <code>/docs</code> needs a session; without one it is answered with <code>401</code> and the sign-in form. A token with the scope <code>read</code> or <code>admin</code> starts a session. The session has the permissions, limits and rate of the token: snapshots outside its limits are in no list, chart or comparison, and are answered with <code>404</code>.</p>
 <ul>
@@ -3121,7 +3176,7 @@ snapshot expire               # deletes it
 <li>After signing in the browser is redirected to a path of this server only.</li>
 </ul>
 <h3 id="timeline">Timeline</h3>
-<p>The changes from one snapshot of a report to the next are those that the records show: application, version, device, system, modules, complete modules, number of recordings, and size. A comparison of the contents is one link away. A module is complete if every identifier that it declares was recorded; the number is missing for snapshots whose record does not contain all identifiers (more than 1,000, or 16 KiB of them).</p>
+<p>The changes from one snapshot of a report to the next begin with the values that changed in its recordings, the most telling first: values that did not change between the other snapshots of the page, of recordings with few changes; last those that always differ, such as times, identifiers and tokens. The nine newest snapshots of a page are compared, up to 64 MiB of bundles, recordings of up to 256 KiB, and for half a second. Then follow the changes that the records show: application, version, device, system, modules, complete modules, number of recordings, and size. The complete comparison is one link away. A module is complete if every identifier that it declares was recorded; the number is missing for snapshots whose record does not contain all identifiers (more than 1,000, or 16 KiB of them).</p>
 <p>After a snapshot was deleted, the browser returns to the list from which its page was opened: the search or the report. The target comes from <code>Referer</code> or the form, and is accepted only if it is the path of such a list on this server; otherwise it is the page of the report.</p>
 <h3 id="uploads">Uploads</h3>
 <p>The page of a report has a form that uploads a bundle with a note, for visitors with the scope <code>attach</code> (a session needs <code>read</code> as well). With JavaScript the bundle can also be dropped on the page; it is then uploaded with tus, with a progress bar, and an upload that was interrupted continues where it stopped, even after the page was loaded again, or the user has signed in again, with the note of its beginning. If something between the browser and the server rejects a part of the upload, the form is sent in one request. Since a session is not valid for calls of the API, the script uses the paths <code>/uploads</code> and <code>/uploads/{upload}</code>, which have the same handlers as <code>/v1/uploads</code>. Each request that changes something must come from a page of this server and have the form token in the field <code>Snapshot-Form-Token</code>.</p>

@@ -22,7 +22,7 @@ enum BundleReading {
     of bundle: StoredBundle, _ selection: ListSelection, current: String? = nil, cache: ContentsCache,
     with other: StoredBundle? = nil, filter: ComparisonFilter = ComparisonFilter()
   ) throws(StoreError) -> Result<ContentsList, Unreadable> {
-    let list: ContentsList
+    var list: ContentsList
     let checked: CheckedBundle
     do {
       checked = try CheckedBundle(bundle.file)
@@ -35,13 +35,12 @@ enum BundleReading {
     } catch {
       return .failure(try unreadable(error))
     }
-    var shown = list
-    shown.current = current
+    list.current = current
     if let other {
-      shown.with = other.record.id
-      shown.differences = try differences(of: shown, in: checked, with: other, filter)
+      list.with = other.record.id
+      list.differences = try differences(of: list, in: checked, with: other, filter)
     }
-    return .success(shown)
+    return .success(list)
   }
 
   /// Returns how the recordings of the page differ from those of `other`; nothing if that can't be read.
