@@ -16,8 +16,8 @@ struct Snapshot: AsyncParsableCommand {
       """,
     version: version,
     subcommands: [
-      ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self, OpenCommand.self,
-      InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
+      ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
+      OpenCommand.self, InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
       PackCommand.self, RedactCommand.self, SecretsCommand.self, PreloadCommand.self, EmbedCommand.self,
       DeleteCommand.self, PinCommand.self, ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self, BackupCommand.self, RestoreCommand.self,
