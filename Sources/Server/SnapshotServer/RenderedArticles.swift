@@ -180,7 +180,7 @@ enum RenderedArticles {
 </tr>
 <tr>
 <td><code>GET /v1/snapshots/{id}/files/{path}</code></td>
-<td>one file. A file that is deflated in the bundle is sent with <code>Content-Encoding: gzip</code> to a client that accepts it, without inflating it; otherwise it is inflated, and ranges work</td>
+<td>one file. A recording is also found by its identifier, percent-encoded once: <code>files/recordings/news%2Ffeed</code>. A file that is deflated in the bundle is sent with <code>Content-Encoding: gzip</code> to a client that accepts it, without inflating it; otherwise it is inflated, and ranges work</td>
 </tr>
 <tr>
 <td><code>GET /v1/snapshots/{id}/files.zip?folder={path}</code></td>
@@ -1771,7 +1771,7 @@ chown -R snapshot: /srv/snapshot
 """##),
     "observability": Manual.Article(
       title: ##"Observability"##,
-      digest: "ae73b63035c4ae14770c3ac1236ea3539600fb82857200ff42c8558c93b0f976",
+      digest: "75056441887c9a1c6b60faa82389313f167b8aa1272e0739c0c58377488795d8",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Observability</h1>
@@ -1850,6 +1850,7 @@ chown -R snapshot: /srv/snapshot
 <ul>
 <li><strong>A line is in the file before the response is sent</strong>, so it survives a crash of the process. It is flushed to the disk within a second: a power failure loses at most the lines of the last second. Uploads and deletions are durable in any case, and a record names the token that attached it.</li>
 <li><strong>If a line cannot be written, the request is not served.</strong> On a full disk, the next lines use 1 MiB that each file reserves, about 3,500 lines, so that snapshots can be deleted. When that is used up, or more than 10,000 events are waiting, such requests are answered with <code>503</code> (<code>audit-unavailable</code>) and have no effect. If writing fails after a change was made, the change remains, and the event is in the server's own log at the level <code>critical</code>.</li>
+<li>A form that deletes several snapshots has a line for each of them, and one without a snapshot for the request.</li>
 <li>The file is only appended to, with the mode 0600. At <code>auditFileBytes</code> it is renamed to <code>audit.log.1</code>, that to <code>audit.log.2</code>, and so on; <code>auditFiles</code> of them are kept. If another program moves or removes it, the server creates a new one.</li>
 <li>Refusals have files of their own, with the same limits, so that they cannot displace other lines. Refusals with the same token, address, action and problem are combined: the first has a line, and all others within ten seconds share one line with their <code>count</code> and the request and snapshot of the last. If there are more than 1,000 such groups at once, the others are combined by action and problem only.</li>
 <li>Several servers (<a href="/docs/manyservers">Many Servers</a>) copy their files into one table of the database, <code>snapshot_audit_1.line</code>, within about a second. The files remain the record that is written before the response; a line is copied once it also survives a power failure, and each line exactly once, also after restarts and a time without the database. The table keeps the lines of as many files of each server as <code>auditFiles</code> says, and those of a server that has not run for a year are removed. The file <code>audit-id</code> in the storage folder identifies the server. This prints the lines of all servers of the last day, as they are in the files: <code>psql -At -c &quot;SELECT line FROM snapshot_audit_1.line WHERE time &gt; now() - interval '1 day' ORDER BY time&quot;</code>.</li>
@@ -1963,7 +1964,7 @@ rule_files: [alerts.yaml]
 """##),
     "personaldata": Manual.Article(
       title: ##"Personal data"##,
-      digest: "895610bd4a89613ed4f6074d4d292597a2ec19988600d0d93aded8c79fbf0de9",
+      digest: "e189f8b02acdaf1fd9017fdea33a620a59bd0aebb6e365f1c2145eca70061ad3",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Personal data</h1>
@@ -2006,7 +2007,7 @@ snapshot delete --before 2026-01-01 --yes
 <tr>
 <td>bundle: <code>bundles/…/UUID.zip</code>, or an object in the bucket</td>
 <td>everything that was recorded</td>
-<td>deleted at once with the snapshot</td>
+<td>deleted at once with the snapshot. If an object store fails meanwhile, within a day</td>
 </tr>
 <tr>
 <td>record: <code>UUID.json</code> beside it, or an object</td>
@@ -2016,7 +2017,7 @@ snapshot delete --before 2026-01-01 --yes
 <tr>
 <td>catalogue: <code>catalog.sqlite</code>, or tables in PostgreSQL</td>
 <td>the words of the record, for searches</td>
-<td>the row is deleted at once; its words leave the file or table when the database cleans up (<code>VACUUM</code> in PostgreSQL). <code>snapshot reindex</code> builds the catalogue again</td>
+<td>the entry is deleted at once. Words can remain in unused parts of the file or table until the database uses them again (<code>VACUUM</code> in PostgreSQL); <code>snapshot reindex</code> makes a new file</td>
 </tr>
 <tr>
 <td>uploads that have not ended: <code>uploads/</code></td>
@@ -2031,7 +2032,7 @@ snapshot delete --before 2026-01-01 --yes
 <tr>
 <td>copies of bundles, if servers share an object store: <code>objects/</code></td>
 <td>bundles that were read recently</td>
-<td>files without a name; freed when they are replaced, and when the server ends. A deleted snapshot is not sent from them</td>
+<td>files without a name; freed by the server that deletes, by the others when they are replaced or the server ends. A deleted snapshot is not sent from them</td>
 </tr>
 <tr>
 <td>backups: a folder of <code>snapshot backup</code></td>

@@ -167,8 +167,7 @@ import Testing
     }
     for page in pages {
       let crumbs = try #require(page.text.firstMatch(of: #/<nav class="crumbs".*?</nav>/#)).output
-      #expect(
-        crumbs.contains("<a href=\"/reports/proj%2Fissue%2F9\"><bdi>proj/issue/9</bdi></a>"), "\(crumbs)")
+      #expect(crumbs.contains("href=\"/reports/proj%2Fissue%2F9\"><bdi>proj/issue/9</bdi></a>"))
     }
   }
 
