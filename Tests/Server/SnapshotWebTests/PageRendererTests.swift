@@ -25,8 +25,8 @@ struct PageRendererTests {
     ) throws
   {
     let files: Set = [
-      "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
-      "diff of a recording", "deletion",
+      "compared", "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
+      "diff of a text", "diff of images", "diff of a recording", "deletion",
     ]
     let lists: Set = ["snapshot", "comments", "first file", "damaged", "image", "nothing", "unreadable"]
     for (name, bytes) in try Self.pages[sample].get() {
@@ -177,6 +177,7 @@ struct PageRendererTests {
 
   @Test func `a timeline shows the changes from one snapshot to the next, also across pages`() throws {
     var page = try SamplePages.usual.report()
+    page.recorded = [:]
     page.list.records = Array(page.list.records.prefix(2))
     page.list.records[0].recordingCount = page.list.records[1].recordingCount + 2
     page.list.records[0].device = page.list.records[1].device

@@ -227,11 +227,13 @@ private struct Sample {
     #expect(try details()[2] != .beyondLimits)
     limits.depth = 20
     #expect(try details()[2] == .beyondLimits)
-    limits.totalBytes = 201
-    #expect(try details().map { $0 == .beyondLimits } == [false, true, true])
-    limits.totalBytes = 1000
+    // The smallest are compared first.
+    limits.totalBytes = 284
+    #expect(try details().map { $0 == .beyondLimits } == [true, false, true])
+    limits.totalBytes = 285
+    #expect(try details().map { $0 == .beyondLimits } == [false, false, true])
     limits.totalChanges = 1
-    #expect(try details().map { $0 == .beyondLimits } == [false, true, true])
+    #expect(try details().map { $0 == .beyondLimits } == [true, false, true])
   }
 
   @Test func `a damaged recording is an error`() throws {

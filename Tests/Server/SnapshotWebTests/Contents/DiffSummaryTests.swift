@@ -123,11 +123,14 @@ import Testing
   @Test func `when the time is up, the rest is told as changed`() throws {
     let first = try SampleBundle((0..<5).map { ("\($0)", "1") })
     let second = try SampleBundle((0..<5).map { ("\($0)", "2") })
-    let details = try DiffSummary(first.bundle, second.bundle, modules: [], clock: TickingClock()).recordings
-      .map { entry in
-        guard case .changed(let difference) = entry.kind else { return false }
-        return difference.detail != .beyondLimits
-      }
+    var limits = ComparisonLimits.list
+    limits.duration = .milliseconds(400)
+    let details = try DiffSummary(
+      first.bundle, second.bundle, modules: [], limits: limits, clock: TickingClock()
+    ).recordings.map { entry in
+      guard case .changed(let difference) = entry.kind else { return false }
+      return difference.detail != .beyondLimits
+    }
     #expect(details == [true, true, true, false, false])
   }
 }
