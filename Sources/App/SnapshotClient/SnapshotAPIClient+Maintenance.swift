@@ -22,25 +22,27 @@ extension SnapshotAPIClient {
     public let remaining: Int
   }
 
-  /// Changes how long the snapshot `id` is kept. An argument of `nil` leaves that property unchanged.
+  /// Changes how long the snapshot `id` is kept, or marks it as good. An argument of `nil` leaves that property unchanged.
   /// - Parameters:
   ///   - id: the snapshot's UUID.
   ///   - isPinned: whether the snapshot is kept even if the server's rules would delete it.
+  ///   - isGood: whether the snapshot is marked as good, so that others are compared with it.
   ///   - end: when the snapshot expires.
   /// - Returns: the changed record.
   @discardableResult
   public func change(
-    _ id: SnapshotID, isPinned: Bool? = nil, end: SnapshotEnd? = nil
+    _ id: SnapshotID, isPinned: Bool? = nil, isGood: Bool? = nil, end: SnapshotEnd? = nil
   ) async throws(SnapshotClientError) -> SnapshotRecord {
     struct Change: Encodable {
       let pinned: Bool?
+      let good: Bool?
       let expiresAt: String?
     }
     var request = address.request(.patch, ["snapshots", id.description])
     request.headerFields[.contentType] = "application/merge-patch+json"
     let body: Data
     do {
-      body = try SnapshotJSON.encode(Change(pinned: isPinned, expiresAt: end?.description))
+      body = try SnapshotJSON.encode(Change(pinned: isPinned, good: isGood, expiresAt: end?.description))
     } catch {
       throw SnapshotClientError(.invalidRequest, cause: error)
     }

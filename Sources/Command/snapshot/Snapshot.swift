@@ -19,7 +19,7 @@ struct Snapshot: AsyncParsableCommand {
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
       InspectCommand.self, DiffCommand.self, VerifyCommand.self, TokenCommand.self, LinkCommand.self,
       PackCommand.self, RedactCommand.self, SecretsCommand.self, PreloadCommand.self, EmbedCommand.self,
-      DeleteCommand.self, PinCommand.self, ExpireCommand.self,
+      DeleteCommand.self, PinCommand.self, MarkGoodCommand.self, ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self, BackupCommand.self, RestoreCommand.self,
       MigrateCommand.self, ConfigCommand.self, DoctorCommand.self,
     ])

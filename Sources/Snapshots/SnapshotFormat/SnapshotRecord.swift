@@ -46,6 +46,13 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   }
   /// `nil` instead of `false`, so that only records of pinned snapshots contain the key.
   private var pinned: Bool?
+  /// Whether someone marked the snapshot as good, so that others of the application are compared with it.
+  public var isGood: Bool {
+    get { good == true }
+    set { good = newValue ? true : nil }
+  }
+  /// `nil` instead of `false`, like the pin.
+  private var good: Bool?
   /// How often the record was changed; `nil` for never. Of two states of one record, the one with the higher revision is
   /// the newer one. Neither the API nor lists contain it.
   package var revision: Int64?
@@ -55,7 +62,7 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
 
   private enum CodingKeys: CodingKey {
     case id, manifestID, report, size, sha256, receivedAt, verified, createdAt, application, device, modules
-    case recordingCount, metadata, identifiers, attachedBy, expiresAt, comments, pinned, revision
+    case recordingCount, metadata, identifiers, attachedBy, expiresAt, comments, pinned, good, revision
   }
 
   /// The result of verifying the checksums of a bundle's entries.

@@ -15,6 +15,8 @@ public struct RecordChange: Sendable, Hashable {
   public var verified: SnapshotRecord.Verification?
   /// Whether the snapshot is pinned, so that no rule deletes it; `nil` leaves it unchanged.
   public var isPinned: Bool?
+  /// Whether the snapshot is marked as good, so that others are compared with it; `nil` leaves it unchanged.
+  public var isGood: Bool?
   /// The snapshot's expiration date; `nil` leaves it unchanged.
   public var end: End?
   /// A comment to add; `nil` adds none.
@@ -22,11 +24,12 @@ public struct RecordChange: Sendable, Hashable {
 
   /// Creates a change.
   public init(
-    verified: SnapshotRecord.Verification? = nil, isPinned: Bool? = nil, end: End? = nil,
-    comment: SnapshotComment? = nil
+    verified: SnapshotRecord.Verification? = nil, isPinned: Bool? = nil, isGood: Bool? = nil,
+    end: End? = nil, comment: SnapshotComment? = nil
   ) {
     self.verified = verified
     self.isPinned = isPinned
+    self.isGood = isGood
     self.end = end
     self.comment = comment
   }
@@ -42,6 +45,7 @@ public struct RecordChange: Sendable, Hashable {
     try addComment(to: &record, limits)
     if let verified { record.verified = verified }
     if let isPinned { record.isPinned = isPinned }
+    if let isGood { record.isGood = isGood }
     switch end {
     case .at(let time): record.expiresAt = SnapshotJSON.milliseconds(of: time)
     case .never: record.expiresAt = nil

@@ -89,6 +89,10 @@ import Testing
     let withoutRules = isServed ? target : ["--storage", storage.path]
     let pin = try await Product.run(["pin", "\(ids[0])", "--json"] + withoutRules, folder: folder.url)
     #expect(try SnapshotJSON.decode([SnapshotRecord].self, from: pin.output).map(\.isPinned) == [true])
+    let mark = try await Product.run(["mark-good", "\(ids[3])", "--json"] + target, folder: folder.url)
+    #expect(try SnapshotJSON.decode([SnapshotRecord].self, from: mark.output).map(\.isGood) == [true])
+    let unmark = try await Product.run(["mark-good", "--remove", "\(ids[3])"] + target)
+    #expect(unmark.lines == ["\(ids[3])"])
     let plan = try await Product.run(["expire", "--dry-run"] + target)
     #expect(plan.status == 0, "\(plan.errors)")
     #expect(plan.lines.count == 2)

@@ -53,6 +53,21 @@ import Testing
     }
   }
 
+  @Test func `a snapshot is marked as good, and the mark is removed`() async throws {
+    try await api.upload(bundle.bytes, .put, id: bundle.id)
+    for (text, isGood) in [
+      (#"{"good":true}"#, true), (#"{"pinned":true}"#, true), (#"{"good":null}"#, false),
+      (#"{"good":true}"#, true), (#"{"good":false,"pinned":false}"#, false),
+    ] {
+      let answer = try await patch(text)
+      #expect(answer.status == 200)
+      let record = try answer.decode(SnapshotRecord.self)
+      #expect(record.isGood == isGood)
+      #expect(try await api.send(.get, path).bytes == answer.bytes)
+      #expect(try await api.catalog.records(of: nil, page: PageRequest()).records == [record])
+    }
+  }
+
   @Test func `an expiry date can be a duration from now`() async throws {
     try await api.upload(bundle.bytes, .put, id: bundle.id)
     let before = Date()
@@ -66,6 +81,7 @@ import Testing
   @Test(arguments: [
     ("", "malformed-change"), ("[]", "malformed-change"), ("{", "malformed-change"),
     (#"{"pinned":1}"#, "malformed-change"), (#"{"pinned":"true"}"#, "malformed-change"),
+    (#"{"good":1}"#, "malformed-change"),
     (#"{"expiresAt":5}"#, "malformed-change"), (#"{"expiresAt":"soon"}"#, "malformed-end"),
     (#"{"expiresAt":"2027-02-30T00:00:00Z"}"#, "malformed-end"), (#"{"size":1}"#, "malformed-change"),
     (#"{"verified":"intact"}"#, "malformed-change"),

@@ -38,6 +38,7 @@ import Testing
     { $0.attachedBy = awkward },
     { $0.expiresAt = Date(timeIntervalSince1970: -1.5) },
     { $0.isPinned = true },
+    { $0.isGood = true },
     { $0.revision = 12 },
     { $0.comments = [1.5, 2].flatMap(comments) },
     { $0.verified = .damaged },
@@ -64,6 +65,7 @@ import Testing
       $0.expiresAt = Date(timeIntervalSince1970: 1)
       $0.comments = Self.comments(at: 2)
       $0.isPinned = true
+      $0.isGood = true
       $0.revision = 3
       $0.attempt = SnapshotID()
     }
@@ -75,7 +77,7 @@ import Testing
     decoded.attempt = record.attempt
     #expect(decoded == record)
     let optional: Set = [
-      "manifestID", "identifiers", "attachedBy", "expiresAt", "comments", "pinned", "revision",
+      "manifestID", "identifiers", "attachedBy", "expiresAt", "comments", "pinned", "good", "revision",
     ]
     for key in members.keys {
       var others = members

@@ -56,7 +56,7 @@ struct ExpireCommand: AsyncParsableCommand {
     var records: [SnapshotRecord] = []
     defer { if json { Console.print(json: records) } }
     for id in ids {
-      let record = try await maintainer.change(id, isPinned: nil, end: end)
+      let record = try await maintainer.change(id, isPinned: nil, isGood: nil, end: end)
       records.append(record)
       if !json { Console.print("\(id)  \(record.expiresAt.map(SnapshotJSON.text) ?? "never")") }
     }

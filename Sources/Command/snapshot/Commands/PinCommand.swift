@@ -26,7 +26,7 @@ struct PinCommand: AsyncParsableCommand {
       var records: [SnapshotRecord] = []
       defer { if json { Console.print(json: records) } }
       for id in ids {
-        records.append(try await maintainer.change(id, isPinned: !remove, end: nil))
+        records.append(try await maintainer.change(id, isPinned: !remove, isGood: nil, end: nil))
         if !json { Console.print("\(id)") }
       }
     }

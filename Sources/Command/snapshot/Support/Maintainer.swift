@@ -7,8 +7,10 @@ import SnapshotStore
 protocol Maintainer: Sendable {
   /// Deletes a snapshot permanently.
   func delete(_ id: SnapshotID) async throws
-  /// Changes the expiration or the pin of a snapshot; `nil` leaves it unchanged.
-  func change(_ id: SnapshotID, isPinned: Bool?, end: SnapshotEnd?) async throws -> SnapshotRecord
+  /// Changes the pin, the mark or the expiration of a snapshot; `nil` leaves it unchanged.
+  func change(
+    _ id: SnapshotID, isPinned: Bool?, isGood: Bool?, end: SnapshotEnd?
+  ) async throws -> SnapshotRecord
   /// Calls `tell` with each expired snapshot, oldest first, and deletes nothing.
   /// - Returns: whether deleting them requires a confirmation.
   func plan(_ tell: (Expiration) -> Void) async throws -> Bool
@@ -26,8 +28,10 @@ struct ServerMaintainer: Maintainer {
 
   func delete(_ id: SnapshotID) async throws { try await client.delete(id) }
 
-  func change(_ id: SnapshotID, isPinned: Bool?, end: SnapshotEnd?) async throws -> SnapshotRecord {
-    try await client.change(id, isPinned: isPinned, end: end)
+  func change(
+    _ id: SnapshotID, isPinned: Bool?, isGood: Bool?, end: SnapshotEnd?
+  ) async throws -> SnapshotRecord {
+    try await client.change(id, isPinned: isPinned, isGood: isGood, end: end)
   }
 
   func plan(_ tell: (Expiration) -> Void) async throws -> Bool {

@@ -29,8 +29,10 @@ struct StorageMaintainer: Maintainer {
 
   func delete(_ id: SnapshotID) async throws { try await naming(id) { try await service.delete(id) } }
 
-  func change(_ id: SnapshotID, isPinned: Bool?, end: SnapshotEnd?) async throws -> SnapshotRecord {
-    var change = RecordChange(isPinned: isPinned)
+  func change(
+    _ id: SnapshotID, isPinned: Bool?, isGood: Bool?, end: SnapshotEnd?
+  ) async throws -> SnapshotRecord {
+    var change = RecordChange(isPinned: isPinned, isGood: isGood)
     change.end = end.map { $0.time(from: Date()).map(RecordChange.End.at) ?? .never }
     return try await naming(id) { try await service.change(change, of: id) }
   }

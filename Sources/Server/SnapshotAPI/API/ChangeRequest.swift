@@ -5,7 +5,8 @@ import HTTPTypes
 import SnapshotFormat
 import SnapshotStore
 
-/// A change of a record: a JSON merge patch (RFC 7396) of the keys `pinned` and `expiresAt`.
+/// A change of a record: a JSON merge patch (RFC 7396) of the keys `pinned`, `good` and
+/// `expiresAt`.
 ///
 ///     {"pinned": true}
 ///     {"expiresAt": "30d"}    a time in RFC 3339, a duration from now, or null (or "never") for no expiry
@@ -35,6 +36,9 @@ struct ChangeRequest {
       case ("pinned", .boolean(let isPinned)): change.isPinned = isPinned
       case ("pinned", .null): change.isPinned = false
       case ("pinned", _): throw HTTPProblem.malformedChange("‘pinned’ is true or false.")
+      case ("good", .boolean(let isGood)): change.isGood = isGood
+      case ("good", .null): change.isGood = false
+      case ("good", _): throw HTTPProblem.malformedChange("‘good’ is true or false.")
       case ("expiresAt", .null): change.end = .never
       case ("expiresAt", .string(let text)):
         guard let end = SnapshotEnd(text) else {
@@ -44,7 +48,7 @@ struct ChangeRequest {
       case ("expiresAt", _):
         throw HTTPProblem.malformedChange("‘expiresAt’ is a text or null.")
       default:
-        throw HTTPProblem.malformedChange("Only ‘pinned’ and ‘expiresAt’ of a record can be changed.")
+        throw HTTPProblem.malformedChange("Only ‘pinned’, ‘good’ and ‘expiresAt’ of a record can be changed.")
       }
     }
     self.change = change

@@ -167,8 +167,9 @@ package struct SnapshotRoutes: Sendable {
   private var changeEndpoints: [Endpoint] {
     [
       Endpoint(
-        .changeSnapshot, .patch, "/v1/snapshots/{id}", .delete, "Pins a snapshot, or sets its expiry date.",
-        detail: "The body is a JSON merge patch (RFC 7396) of the record's `pinned` and `expiresAt`.",
+        .changeSnapshot, .patch, "/v1/snapshots/{id}", .delete,
+        "Pins a snapshot, marks it as good, or sets its expiry date.",
+        detail: "The body is a JSON merge patch (RFC 7396) of the record's `pinned`, `good` and `expiresAt`.",
         parameters: [.id, .ifMatch, .ifNoneMatch],
         body: [ChangeRequest.mediaType: changeBody, "application/json": changeBody],
         responses: [.json(200, "The changed record.", .schema("Snapshot"), fields: ["ETag"])],
@@ -185,7 +186,7 @@ package struct SnapshotRoutes: Sendable {
     ]
   }
 
-  /// Pins a snapshot or sets its expiry date, if the request's conditions hold. This needs the permission to delete it.
+  /// Pins a snapshot, marks it as good or sets its expiry date, if the request's conditions hold. This needs the permission to delete it.
   private func change(_ call: APIRequest) async throws -> HTTPServerResponse {
     let record = try await deletable(call)
     let current = Preconditions.Current(
@@ -241,6 +242,7 @@ private let changeBody: JSONValue = [
     "type": "object", "additionalProperties": false,
     "properties": [
       "pinned": ["type": ["boolean", "null"]],
+      "good": ["type": ["boolean", "null"]],
       "expiresAt": [
         "type": ["string", "null"],
         "description": "A time, a duration from now such as `30d`, or `never`, which null also means.",

@@ -57,7 +57,8 @@ extension APIDescription {
           "description": "The comments of users, oldest first. Lists omit them.",
         ],
         "pinned": ["const": true, "description": "It never expires while it is pinned."],
-      ], optional: ["manifestID", "attachedBy", "expiresAt", "comments", "pinned"]),
+        "good": ["const": true, "description": "It is marked as good, and others are compared with it."],
+      ], optional: ["manifestID", "attachedBy", "expiresAt", "comments", "pinned", "good"]),
     "Comment": object(
       [
         "text": ["type": "string", "minLength": 1, "description": "The text."],
