@@ -44,7 +44,8 @@ let snapshots = group(
   "Sources/Snapshots",
   [
     .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .cryptoOfApps]),
-    .target(name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "ZipArchive"]),
+    .target(
+      name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "SnapshotViewer", "ZipArchive"]),
     .target(name: "Redaction", dependencies: ["JSONText", "ZipArchive", .cryptoOfApps]),
     .target(name: "SnapshotViewer", dependencies: ["JSONText", "SystemIO", "ZipArchive"]),
   ])

@@ -5,7 +5,7 @@
 public struct ComparisonLimits: Sendable, Hashable {
   /// The maximum size of a compared recording, in bytes, in either snapshot.
   public var recordingBytes = 64 << 20
-  /// The maximum number of bytes read from all recordings.
+  /// The maximum number of bytes read from all recordings. The smallest recordings are compared first.
   public var totalBytes: Int64 = 4 << 30
   /// The maximum number of values in a JSON document.
   public var values = 8_000_000

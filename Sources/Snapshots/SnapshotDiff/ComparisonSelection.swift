@@ -28,6 +28,9 @@ public struct ComparisonSelection: Sendable, Hashable {
 
   /// The reported kinds of recordings.
   public var kinds = Set(ChangeKind.allCases)
+  /// The identifier of the only recording that is compared, with all of its calls; `nil` to compare everything. Other
+  /// recordings are not counted, nor are facts and files.
+  public var identifier: String?
   /// Only recordings after this one are reported; all if `nil`.
   public var recordingsAfter: Place?
   /// Only files after the one with this name are reported; all if `nil`.
@@ -37,6 +40,11 @@ public struct ComparisonSelection: Sendable, Hashable {
 
   /// Creates a selection of all differences that `filter` does not omit.
   public init(filter: ComparisonFilter = ComparisonFilter()) { self.filter = filter }
+
+  /// Whether `recording` is compared at all.
+  func compares(_ recording: Manifest.Recording) -> Bool {
+    identifier.map { $0 == recording.identifier } ?? true
+  }
 
   /// Whether a difference of this kind at `recording` is reported.
   func includes(_ recording: Manifest.Recording, as kind: ChangeKind) -> Bool {

@@ -11,6 +11,10 @@ struct FileMatch {
     _ first: some ReadableSnapshot, _ second: some ReadableSnapshot, limits: ComparisonLimits,
     selection: ComparisonSelection
   ) throws(BundleError) {
+    guard selection.identifier == nil else {
+      (changes, count) = ([], 0)
+      return
+    }
     var list = BoundedList<Change<String>>(limit: limits.listed) { $0.place < $1.place }
     func report(_ name: String, _ first: Int64?, _ second: Int64?) {
       let change = Change(place: name, first: first.map { "\($0)" }, second: second.map { "\($0)" })

@@ -1,5 +1,6 @@
 public import JSONText
 public import SnapshotFormat
+import SnapshotViewer
 
 /// A recording that both snapshots contain, with different contents.
 public struct RecordingDifference: Sendable {
@@ -19,10 +20,10 @@ public struct RecordingDifference: Sendable {
 
   /// The difference between the contents of two recordings.
   public enum Detail: Sendable, Hashable {
-    /// Both are JSON. The changes have JSON paths. There are none if only the spelling differs (white space, the order
+    /// Both are JSON or property lists. The changes have JSON paths. There are none if only the spelling differs (white space, the order
     /// of keys, escapes, `1.0` instead of `1`).
     case json(Changes<JSONPath>)
-    /// Both are JSON, and only values that the filter omits differ.
+    /// Both are JSON or property lists, and only values that the filter omits differ.
     case omitted
     /// Both are text, and at least one is not JSON. The changes have line numbers, starting at 1.
     case text(Changes<Int>)
@@ -42,8 +43,8 @@ extension RecordingDifference.Detail {
   ) {
     do {
       let (one, other) = (
-        try JSONDocument(first, limits: limits, filter: filter),
-        try JSONDocument(second, limits: limits, filter: filter)
+        try JSONDocument(Self.json(first, limits), limits: limits, filter: filter),
+        try JSONDocument(Self.json(second, limits), limits: limits, filter: filter)
       )
       let changes = JSONComparison(one, other, limits: limits, limit: limit).list.changes
       self = changes.count == 0 && (one.omitsAny || other.omitsAny) ? .omitted : .json(changes)
@@ -56,6 +57,16 @@ extension RecordingDifference.Detail {
         self = .bytes(firstDifference: zip(first, second).prefix { $0 == $1 }.count)
       }
     }
+  }
+
+  /// The JSON document made from a property list. Returns other contents unchanged, and property lists that are
+  /// malformed or too large to be converted.
+  private static func json(_ bytes: [UInt8], _ limits: ComparisonLimits) -> [UInt8] {
+    guard let form = PropertyList.form(of: bytes) else { return bytes }
+    var most = PropertyList.Limits()
+    (most.size, most.bytes) = (limits.recordingBytes, 2 * limits.recordingBytes)
+    (most.values, most.depth) = (limits.values, limits.depth)
+    do { return try PropertyList.json(of: bytes, form, limits: most) ?? bytes } catch { return bytes }
   }
 
   /// The number of reported changes.

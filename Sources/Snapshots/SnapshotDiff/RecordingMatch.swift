@@ -33,6 +33,7 @@ struct RecordingMatch {
     var (keys, contents) = (HashTable(), HashTable())
     var leading: BoundedList<Manifest.Recording>? = Self.list(Self.mostLeading)
     let manifest = try first.readManifest { recording in
+      guard selection.compares(recording) else { return }
       let key = Place(recording).hashValue
       keys.mark(key, as: Self.unmatched)
       contents.mark(Self.content(recording, under: key))
@@ -41,6 +42,7 @@ struct RecordingMatch {
     }
     var unmatched = keys.count
     let otherManifest = try second.readManifest { recording in
+      guard selection.compares(recording) else { return }
       let key = Place(recording).hashValue
       guard keys.mark(of: key) == Self.unmatched else {
         added.append(recording, isListed: selection.includes(recording, as: .added))

@@ -70,7 +70,8 @@ public struct SnapshotComparison: Sendable {
     selection: ComparisonSelection = ComparisonSelection(), clock: some Clock<Duration> = ContinuousClock()
   ) throws(BundleError) {
     let recordings = try RecordingMatch(first, second, limits: limits, selection: selection)
-    facts = Self.facts(recordings.manifests.first, recordings.manifests.second)
+    facts =
+      selection.identifier == nil ? Self.facts(recordings.manifests.first, recordings.manifests.second) : []
     added = recordings.added.rows
     removed = recordings.removed
     alike = recordings.alike
@@ -79,8 +80,15 @@ public struct SnapshotComparison: Sendable {
       try first.locating(Set(pairs.map(\.first.path))), try second.locating(Set(pairs.map(\.second.path)))
     )
     var budget = ComparisonBudget(limits, clock: clock)
-    var changed: [RecordingDifference] = []
-    for pair in pairs {
+    var changed = pairs.map {
+      RecordingDifference(first: $0.first, second: $0.second, detail: .beyondLimits)
+    }
+    // The smallest first, so that a large one does not use up the limits for all others.
+    let order = pairs.indices.sorted {
+      (pairs[$0].first.size + pairs[$0].second.size, $0) < (pairs[$1].first.size + pairs[$1].second.size, $1)
+    }
+    for index in order {
+      let pair = pairs[index]
       var detail = RecordingDifference.Detail.beyondLimits
       if let limit = budget.take(pair.first.size, pair.second.size) {
         detail = .init(
@@ -88,7 +96,7 @@ public struct SnapshotComparison: Sendable {
           limit: limit, filter: selection.filter)
         budget.told(detail.reportedCount)
       }
-      changed.append(RecordingDifference(first: pair.first, second: pair.second, detail: detail))
+      changed[index] = RecordingDifference(first: pair.first, second: pair.second, detail: detail)
     }
     self.changed = changed
     let omitted = changed.count { $0.detail == .omitted }

@@ -41,6 +41,44 @@ import Testing
     #expect(same.lines.last == "No differences. Recordings: 3 identical.")
   }
 
+  @Test func `diff summarizes each recording in a line, and compares a single one`() async throws {
+    let first = try await pack(
+      "first",
+      ["user": #"{"updatedAt":1,"balance":{"amount":12.5}}"#, "log": "a\nb", "old": "1", "same": "1"])
+    let second = try await pack(
+      "second",
+      ["user": #"{"updatedAt":2,"balance":{"amount":-12.5}}"#, "log": "a\nc", "new": "1", "same": "1"])
+    let paths = [first.path, second.path]
+    let summary = try await Product.run(["diff", "--summary"] + paths)
+    #expect(summary.status == 1, "\(summary.errors)")
+    #expect(
+      summary.lines == [
+        "~ log  1 change: line 2 b → c", "+ new", "- old",
+        "~ user  2 changes: .balance.amount 12.5 → -12.5, .updatedAt 1 → 2",
+      ])
+    let json = try await Product.run(["diff", "--summary", "--json", "--recording", "user"] + paths)
+    #expect(json.status == 1)
+    let object = try JSONSerialization.jsonObject(with: json.output) as? NSDictionary
+    #expect(
+      object == [
+        "differs": true, "files": 0, "alike": 0,
+        "recordings": [
+          [
+            "identifier": "user", "kind": "changed", "compared": "json", "count": 2,
+            "changes": [
+              ["path": ".balance.amount", "first": "12.5", "second": "-12.5"],
+              ["path": ".updatedAt", "first": "1", "second": "2"],
+            ],
+          ] as NSDictionary
+        ],
+      ] as NSDictionary)
+    let one = try await Product.run(["diff", "--recording", "log"] + paths)
+    #expect(one.lines.last == "Recordings: 1 changed, 0 identical")
+    #expect(try await Product.run(["diff", "--recording", "same", "--summary"] + paths).status == 0)
+    let none = try await Product.run(["diff", "--recording", "none"] + paths)
+    #expect(none.status == 2 && none.errors.contains("Neither snapshot has a recording ‘none’."))
+  }
+
   @Test func `diff accepts UUIDs, bundles and folders, and prints JSON`() async throws {
     let server = try await TestServer(storage: folder.file("storage"))
     let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]

@@ -41,6 +41,46 @@ private struct Sample {
 }
 
 @Suite struct SnapshotComparisonTests {
+  @Test func `property lists are compared by their values`() throws {
+    func list(_ number: Int) -> String {
+      """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+      <plist version="1.0"><dict><key>a</key><integer>\(number)</integer><key>b</key><true/></dict></plist>
+      """
+    }
+    let comparison = try SnapshotComparison(
+      Sample(["a": list(1), "b": "<plist>1"]).zip, Sample(["a": list(2), "b": "<plist>2"]).zip)
+    guard case .json(let changes) = comparison.changed.first?.detail,
+      case .text = comparison.changed.last?.detail
+    else {
+      Issue.record("\(comparison.changed)")
+      return
+    }
+    #expect(changes.rows.map { "\($0.place) \($0.first ?? "") \($0.second ?? "")" } == [".a 1 2"])
+  }
+
+  @Test func `only one recording is compared if it is selected`() throws {
+    let first = try Sample(["a": "1", "b": "1", "c": "1"], files: ["attachments/x": "1"])
+    let second = try Sample(["a": "2", "b": "1", "d": "1"], files: ["attachments/x": "2"]) {
+      $0.application.version = "9"
+    }
+    func counts(_ identifier: String) throws -> [Int] {
+      var selection = ComparisonSelection()
+      selection.identifier = identifier
+      let comparison = try SnapshotComparison(first.zip, second.zip, selection: selection)
+      let counts = comparison.counts
+      return [
+        counts.changed, counts.removed, counts.added, counts.files, comparison.alike, comparison.facts.count,
+      ]
+    }
+    #expect(try counts("a") == [1, 0, 0, 0, 0, 0])
+    #expect(try counts("b") == [0, 0, 0, 0, 1, 0])
+    #expect(try counts("c") == [0, 1, 0, 0, 0, 0])
+    #expect(try counts("d") == [0, 0, 1, 0, 0, 0])
+    #expect(try counts("e") == [0, 0, 0, 0, 0, 0])
+  }
+
   @Test func `recordings are added, removed, changed or equal`() throws {
     let first = try Sample(["a": "1", "b": "{\"x\":1}", "c": "same", "d": "line 1\nline 2\nline 3"])
     let second = try Sample([
@@ -187,11 +227,13 @@ private struct Sample {
     #expect(try details()[2] != .beyondLimits)
     limits.depth = 20
     #expect(try details()[2] == .beyondLimits)
-    limits.totalBytes = 201
-    #expect(try details().map { $0 == .beyondLimits } == [false, true, true])
-    limits.totalBytes = 1000
+    // The smallest are compared first.
+    limits.totalBytes = 284
+    #expect(try details().map { $0 == .beyondLimits } == [true, false, true])
+    limits.totalBytes = 285
+    #expect(try details().map { $0 == .beyondLimits } == [false, false, true])
     limits.totalChanges = 1
-    #expect(try details().map { $0 == .beyondLimits } == [false, true, true])
+    #expect(try details().map { $0 == .beyondLimits } == [true, false, true])
   }
 
   @Test func `a damaged recording is an error`() throws {

@@ -30,6 +30,12 @@ struct DiffCommand: AsyncParsableCommand {
       """, valueName: "rule"))
   var ignore: [String] = []
 
+  @Option(help: "Compare only the recording with this identifier.")
+  var recording: String?
+
+  @Flag(help: "Print one line for each recording, with the number of its changes and the first of them.")
+  var summary = false
+
   @Flag(help: "Print one JSON object.")
   var json = false
 
@@ -52,12 +58,13 @@ struct DiffCommand: AsyncParsableCommand {
 
   /// Prints the differences, and returns whether there are any.
   private func compare() async throws -> Bool {
-    let selection: ComparisonSelection
+    var selection: ComparisonSelection
     do {
       selection = ComparisonSelection(filter: try ComparisonFilter(ignore.joined(separator: "\n")))
     } catch {
       throw CommandFailure("--ignore: \(error.description)", status: .refused)
     }
+    selection.identifier = recording
     let (first, second) = (try await options.open(first), try await options.open(second))
     let comparison: SnapshotComparison
     do {
@@ -65,7 +72,13 @@ struct DiffCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(error.description)
     }
-    if json {
+    if let recording, comparison.isEmpty, comparison.alike + comparison.counts.omitted == 0 {
+      throw CommandFailure("Neither snapshot has a recording ‘\(Console.escaped(recording))’.")
+    }
+    if summary {
+      let summary = ComparisonSummary(comparison)
+      if json { Console.print(json: summary) } else { summary.lines.forEach(Console.print) }
+    } else if json {
       Console.print(json: comparison)
     } else {
       ComparisonText(first.manifest, second.manifest, comparison).forEachLine(Console.print)
