@@ -17,7 +17,7 @@ import SnapshotViewer
 /// | `/snapshots/{id}/diff` | ``diff(_:with:_:)`` |
 /// | `/snapshots/{id}/files.zip` | ``folder(_:_:)`` |
 /// | `/snapshots/{id}/history` | ``history(_:)`` |
-/// | `/snapshots/{id}/delete`, `pin`, `unpin`, `link`, `comment` | ``action(_:_:)`` |
+/// | `/snapshots/{id}/delete`, `pin`, `mark-good` and the others | ``action(_:_:)`` |
 /// | `/reports/{report}/snapshots` | ``attach(_:)`` |
 /// | `/uploads`, `/uploads/{upload}` | ``uploads`` |
 /// | `/sign-in`, `/sign-out` | ``signIn(next:)``, ``signOut`` |

@@ -21,7 +21,8 @@ struct PageRendererTests {
   @Test(arguments: samples.indices)
   func `no page is larger than 60 KB, and none of a file or a comparison than 500 KB`(_ sample: Int) throws {
     let files: Set = [
-      "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
+      "compared", "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
+      "diff of a text", "diff of images",
       "diff of a recording",
     ]
     for (name, bytes) in try Self.pages[sample].get() {
@@ -122,6 +123,7 @@ struct PageRendererTests {
 
   @Test func `a timeline shows the changes from one snapshot to the next, also across pages`() throws {
     var page = try SamplePages.usual.report()
+    page.recorded = [:]
     page.list.records = Array(page.list.records.prefix(2))
     page.list.records[0].recordingCount = page.list.records[1].recordingCount + 2
     page.list.records[0].device = page.list.records[1].device

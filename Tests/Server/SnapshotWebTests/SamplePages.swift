@@ -118,9 +118,21 @@ struct SamplePages: Sendable {
   }
 
   func report() throws -> ReportPage {
-    ReportPage(
+    var page = ReportPage(
       report: try record().report, list: try list(factor > 1 ? 50 : 7, next: nil), before: try record(60),
       upload: .init(isResumable: true))
+    for record in page.list.records.prefix(RecordedChanges.mostSnapshots - 1) {
+      page.recorded[record.id] = recordedChanges()
+    }
+    return page
+  }
+
+  private func recordedChanges() -> RecordedChanges {
+    let place = ComparisonSelection.Place(recording(0))
+    let values = changes().map { ValueChange(recording: place, change: $0, countInRecording: 3) }
+    return RecordedChanges(
+      values: Array(values.prefix(SnapshotChanges.mostValues)), added: [text("news/new")],
+      removed: [text("news/old")], others: [text("app.log")], count: 4, paths: [place: recording(0).path])
   }
 
   func comments() -> [SnapshotComment] {
@@ -277,6 +289,27 @@ struct SamplePages: Sendable {
     return page
   }
 
+  /// The comparisons of a text and of two images.
+  func comparedFiles() throws -> (text: DiffPage, images: DiffPage) {
+    func log(_ changed: Int) -> [UInt8] {
+      let lines = (0..<(30 * factor)).map { $0 % 9 == changed ? text("line \($0) \(changed)") : "line \($0)" }
+      return Array(lines.joined(separator: "\n").utf8)
+    }
+    let rows = TextComparison(log(3), log(4), limits: .item, limit: 100)?.rows() ?? []
+    let version = DiffItem.Version(path: "attachments/" + text("log.txt"), size: 100)
+    let image = try #require(ImageHeader(Array("GIF89a".utf8) + [146, 4, 228, 9]))
+    var page = try diff()
+    page.selection.item = .file(version.path)
+    page.content = .item(
+      DiffItem(first: version, second: version, detail: details()[1], lines: rows))
+    var images = page
+    images.content = .item(
+      DiffItem(
+        first: version, second: version, detail: .bytes(firstDifference: 9),
+        images: .init(first: image, second: image)))
+    return (page, images)
+  }
+
   func choice() throws -> DiffPage {
     DiffPage(
       first: try record(0), entered: text("6f0c1c56"), mistake: .init(.with, "That is no UUID."),
@@ -316,6 +349,8 @@ struct SamplePages: Sendable {
       ("damaged", pages.render(damaged, in: Self.open)),
       ("diff", pages.render(try diff(), in: frame)),
       ("diff of a recording", pages.render(try comparedRecording(), in: frame)),
+      ("diff of a text", pages.render(try comparedFiles().text, in: frame)),
+      ("diff of images", pages.render(try comparedFiles().images, in: frame)),
       ("choice", pages.render(try choice(), in: frame)),
       ("history", pages.render(try history(), in: frame)),
     ]
@@ -349,7 +384,19 @@ struct SamplePages: Sendable {
     decoded.preview.decoded = try .init(
       path: JSONPath([.key(text("payload"))]), text: #require(EncodedText("{\"a\":1}", isCut: false)), size: 7
     )
+    var compared = try preview(.outline(JSONOutline(json, json.root)), .tree)
+    let other = try JSONView.of(
+      """
+      {"title":\(try quoted("Older news")),"gone":\(try quoted("gone")),"total":[1],"items":[
+      {"id":0,"headline":1,"author":\(try quoted("Mira"))},{"id":700,\(try quoted("key")):1}]}
+      """)
+    let marks = try ValueMarks(
+      JSONOutline(json, json.root), of: json, in: other, filter: ComparisonFilter())
+    compared.selection.with = id(3)
+    compared.comparison = FileComparison(
+      other: try record(3), path: compared.path, outcome: .marked(marks))
     return [
+      ("compared", pages.render(compared, in: frame)),
       ("tree", pages.render(try preview(.outline(JSONOutline(json, json.root)), .tree), in: frame)),
       ("table", pages.render(try preview(.table(table), .table), in: frame)),
       ("formatted", pages.render(try preview(.formatted(formatted, count: 9000), .formatted), in: frame)),

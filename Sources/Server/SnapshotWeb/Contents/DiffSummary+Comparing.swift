@@ -3,28 +3,31 @@ import SnapshotDiff
 import SnapshotFormat
 
 extension ComparisonLimits {
-  /// Limits for listing the differences of two snapshots on a page: less than a second and about 20 MB of memory, for
-  /// any contents.
+  /// Limits for listing the differences of two snapshots on a page: some seconds, and memory for the largest pair of
+  /// recordings and 4 million values in each: about 400 MB, for any contents. Small recordings are compared first.
   static let list = {
     var limits = ComparisonLimits()
-    limits.recordingBytes = 2 << 20
-    limits.totalBytes = 16 << 20
-    limits.values = 100_000
+    limits.recordingBytes = 64 << 20
+    limits.totalBytes = 256 << 20
+    limits.values = 4_000_000
     limits.depth = 64
     limits.changes = 10
     limits.totalChanges = 500
     limits.listed = PageLimits.rows + 1
     limits.excerptLength = 120
     limits.keyLength = 200
-    limits.duration = .milliseconds(400)
+    limits.duration = .seconds(2)
     return limits
   }()
 
-  /// Limits for comparing one recording or file on a page: about a second and 80 MB of memory, for any contents.
+  /// The number of bytes from which on a comparison is large. Only one of these is made at a time.
+  static let large: Int64 = 32 << 20
+
+  /// Limits for comparing one recording or file on a page: memory as for a list.
   static let item = {
     var limits = ComparisonLimits()
-    limits.recordingBytes = 16 << 20
-    limits.values = 1_000_000
+    limits.recordingBytes = 64 << 20
+    limits.values = 4_000_000
     limits.changes = 100
     limits.excerptLength = 1000
     limits.keyLength = 1000
@@ -66,6 +69,20 @@ extension DiffSummary {
   }
 }
 
+extension DiffSummary {
+  /// About how many bytes of recordings a comparison reads. Blocks for the disk.
+  static func size(
+    of selection: ComparisonSelection, _ first: CheckedBundle, _ second: CheckedBundle
+  ) throws(BundleError) -> Int64 {
+    var limits = ComparisonLimits.list
+    limits.totalBytes = 0
+    let comparison = try SnapshotComparison(first, second, limits: limits, selection: selection)
+    let sizes = comparison.changed.map { ($0.first.size, $0.second.size) }
+    let compared = sizes.filter { max($0.0, $0.1) <= Int64(limits.recordingBytes) }
+    return min(compared.reduce(0) { $0 + $1.0 + $1.1 }, ComparisonLimits.list.totalBytes)
+  }
+}
+
 extension DiffItem {
   /// Compares one recording or file of two bundles, within the limits of one page. Blocks for the disk.
   ///
@@ -84,8 +101,20 @@ extension DiffItem {
       return
     }
     let (bytes, otherBytes) = (try one.entry.contents(), try other.entry.contents())
-    if bytes != otherBytes {
-      detail = .init(bytes, otherBytes, limits: limits, limit: limits.changes, filter: filter)
+    guard bytes != otherBytes else { return }
+    let detail = RecordingDifference.Detail(
+      bytes, otherBytes, limits: limits, limit: limits.changes, filter: filter)
+    self.detail = detail
+    switch detail {
+    case .text:
+      lines = TextComparison(bytes, otherBytes, limits: limits, limit: limits.changes)?.rows() ?? []
+    case .bytes:
+      if let first = try FileHead(one.entry).image(at: one.version.path),
+        let second = try FileHead(other.entry).image(at: other.version.path)
+      {
+        images = Images(first: first, second: second)
+      }
+    case .json, .omitted, .beyondLimits: break
     }
   }
 
@@ -97,6 +126,7 @@ extension DiffItem {
       + (Self.version(item, in: second)?.version.size ?? 0)
   }
 
+  /// Finds an item in a bundle; `nil` if that does not have it.
   private static func version(
     _ item: DiffSelection.Item, in bundle: CheckedBundle
   ) throws(BundleError) -> (version: Version, entry: CheckedBundle.Entry)? {

@@ -33,8 +33,10 @@ struct DiffPage: Sendable {
   var entered: String = ""
   /// Why the snapshots can't be compared.
   var mistake: Mistake?
-  /// Proposed snapshots for the comparison: others of the same report or application, newest first.
+  /// Snapshots for the comparison: others of the same report, then of the application, newest first.
   var candidates: [SnapshotRecord] = []
+  /// The one of them that is proposed.
+  var proposed: SnapshotID?
   /// The part that is shown.
   var selection = DiffSelection()
   /// The rules that apply.
@@ -61,6 +63,16 @@ struct DiffItem: Sendable {
   var second: Version?
   /// The difference; `nil` if the contents are identical or one is missing.
   var detail: RecordingDifference.Detail?
+  /// The changed lines of a text, with the lines around them.
+  var lines: [TextComparison.Row] = []
+  /// The headers of two images; `nil` for other contents.
+  var images: Images?
+
+  /// Two images that are compared.
+  struct Images: Sendable {
+    var first: ImageHeader
+    var second: ImageHeader
+  }
 }
 
 /// The part of the differences between two snapshots that one page shows.

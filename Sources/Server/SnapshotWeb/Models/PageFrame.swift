@@ -31,6 +31,10 @@ enum PageNotice: String, Sendable, Hashable, CaseIterable {
   case pinned
   /// A snapshot was unpinned.
   case unpinned
+  /// A snapshot was marked as good.
+  case good
+  /// That mark was removed.
+  case notGood = "not-good"
 }
 
 /// The names of form fields and of parameters in pages' URLs, in addition to ``SearchField``.

@@ -22,6 +22,8 @@ struct ReportPage: Sendable {
   var list: SnapshotList
   /// The snapshot before the oldest one of the list, which is on the next page.
   var before: SnapshotRecord?
+  /// What changed in the recordings since the snapshot before, for the newest ones of the page.
+  var recorded: [SnapshotID: RecordedChanges] = [:]
   /// The form, if the visitor may upload.
   var upload: Upload?
 }
@@ -30,6 +32,8 @@ extension ReportPage: Page {
   var template: PageTemplates.Name { .report }
   /// The maximum size of the texts of one snapshot in the timeline, in bytes.
   private static let entryTexts = 700
+  /// The maximum size of its changed values, in bytes. Only the newest snapshots have these.
+  private static let valueTexts = 2400
 
   var title: String { report.description }
 
@@ -63,7 +67,10 @@ extension ReportPage: Page {
     let record = records[index]
     var fields = record.rowFields(showsReport: false, &budget)
     let older = index + 1 < records.count ? records[index + 1] : before
-    fields["changes"] = older.map { SnapshotChanges(from: $0, to: record).fields(&budget) }
+    fields["changes"] = older.map {
+      var values = PageBudget(Self.valueTexts)
+      return SnapshotChanges(from: $0, to: record, recorded: recorded[record.id]).fields(&budget, &values)
+    }
     return fields
   }
 }
@@ -76,10 +83,24 @@ extension SnapshotChanges {
 
   /// Returns the values for the template `changes`.
   func fields(_ budget: inout PageBudget) -> Fields {
-    let lines = self.lines.prefix(Self.mostLines).map { budget.name($0, most: 110) }
+    var values = PageBudget(0)
+    return fields(&budget, &values)
+  }
+
+  /// Returns the values for the template `changes`.
+  /// - Parameter values: The budget for the changed values.
+  func fields(_ budget: inout PageBudget, _ values: inout PageBudget) -> Fields {
+    let rows = recorded?.valueRows(from: older.id, to: newer.id, &values) ?? []
+    let lines = ((recorded?.lines ?? []) + self.lines).prefix(Self.mostLines).map {
+      budget.name($0, most: 110)
+    }
+    let isSame = recorded.map { $0.count == 0 } ?? false
     return [
+      "values": rows,
+      "hasValues": !rows.isEmpty,
       "lines": lines,
-      "isEmpty": lines.isEmpty,
+      "isSame": isSame,
+      "isEmpty": lines.isEmpty && rows.isEmpty && !isSame,
       "compare": PagePath.diff(older.id, with: newer.id).description,
     ]
   }

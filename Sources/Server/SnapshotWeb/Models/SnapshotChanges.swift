@@ -1,16 +1,23 @@
 import SnapshotFormat
 
-/// The differences between two snapshots of a report that their records show, without reading the bundles.
+/// The differences between two snapshots of a report that their records show, and those of their recordings if the
+/// bundles were read.
 struct SnapshotChanges: Sendable {
   /// The snapshot that was received first.
   var older: SnapshotRecord
   /// The snapshot that was received later.
   var newer: SnapshotRecord
+  /// The changes of the recordings; `nil` if they were not compared.
+  var recorded: RecordedChanges?
+
+  /// The maximum number of changed values that are listed.
+  static let mostValues = 5
 
   /// Compares two records.
-  init(from older: SnapshotRecord, to newer: SnapshotRecord) {
+  init(from older: SnapshotRecord, to newer: SnapshotRecord, recorded: RecordedChanges? = nil) {
     self.older = older
     self.newer = newer
+    self.recorded = recorded
   }
 }
 

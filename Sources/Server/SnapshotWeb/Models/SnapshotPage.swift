@@ -11,6 +11,10 @@ struct SnapshotPage: Sendable {
     case pin
     /// Removes the pin.
     case unpin
+    /// Marks the snapshot as good, so that others are compared with it.
+    case markGood = "mark-good"
+    /// Removes that mark.
+    case unmarkGood = "unmark-good"
     /// Creates a link to the bundle that needs no token.
     case link
     /// Adds a comment.

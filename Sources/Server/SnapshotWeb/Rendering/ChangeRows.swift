@@ -44,6 +44,50 @@ enum ChangeRows {
     return rows
   }
 
+  /// Returns the values of the template `change-lines`, as many as `budget` allows: the lines that differ, and those
+  /// around them.
+  static func lines(
+    _ rows: [TextComparison.Row], _ links: DiffLinks, _ first: String, _ second: String,
+    _ budget: inout PageBudget
+  ) -> [Fields] {
+    var lines: [Fields] = []
+    func add(
+      _ kind: String, _ mark: String, _ line: TextComparison.Line, isFirst: Bool,
+      _ segments: [WordDifference.Segment], followsGap: Bool
+    ) {
+      lines.append([
+        "kind": kind, "mark": mark, "first": isFirst ? line.number : nil,
+        "second": isFirst ? nil : line.number, "followsGap": followsGap,
+        "href": links.line(line.number, in: isFirst ? first : second, isFirst: isFirst),
+        "side": side(segments, &budget), "isRemoved": kind == "removed", "isAdded": kind == "added",
+      ])
+    }
+    for row in rows {
+      guard budget.take(2 * rowLength + 300) else { break }
+      if row.isEqual, let line = row.second {
+        let text = WordDifference.Segment(line.text, isChanged: false)
+        add("same", " ", line, isFirst: false, [text], followsGap: row.followsGap)
+        lines[lines.count - 1]["first"] = row.first?.number
+        continue
+      }
+      let words =
+        if let one = row.first, let other = row.second { WordDifference(one.text, other.text) } else {
+          WordDifference?.none
+        }
+      if let line = row.first {
+        add(
+          "removed", "−", line, isFirst: true, words?.first ?? [.init(line.text, isChanged: true)],
+          followsGap: row.followsGap)
+      }
+      if let line = row.second {
+        add(
+          "added", "+", line, isFirst: false, words?.second ?? [.init(line.text, isChanged: true)],
+          followsGap: row.followsGap && row.first == nil)
+      }
+    }
+    return lines
+  }
+
   /// Returns one row.
   static func row(
     _ place: Fields, href: String? = nil, _ first: String?, _ second: String?, _ budget: inout PageBudget

@@ -25,9 +25,30 @@ extension DiffItem {
     }
     return [
       "name": title, "call": call.map { Measures.number($0) }, "versions": versions,
-      "remark": remark, "table": table?.fields,
+      "remark": images == nil ? remark : nil, "table": lines.isEmpty ? table?.fields : nil,
+      "lines": lines.isEmpty
+        ? nil
+        : ["rows": ChangeRows.lines(lines, links, first?.path ?? "", second?.path ?? "", &budget)] as Fields,
+      "images": imageFields(links),
       "summary": table.map { Measures.count($0.count, "change") },
       "pager": table.flatMap { pager(links, shown: $0.shown, of: $0.count) },
+    ]
+  }
+
+  /// Two images for the template `twins`.
+  private func imageFields(_ links: DiffLinks) -> Fields? {
+    guard let images, let first, let second else { return nil }
+    func side(_ header: ImageHeader, _ path: String, isFirst: Bool) -> Fields {
+      [
+        "href": PagePath.raw(isFirst ? links.first : links.second, file: path).description,
+        "width": "\(header.width)", "height": "\(header.height)", "label": isFirst ? "First" : "Second",
+        "measures": "\(Measures.number(header.width)) × \(Measures.number(header.height)) pixels",
+      ]
+    }
+    return [
+      "sides": [
+        side(images.first, first.path, isFirst: true), side(images.second, second.path, isFirst: false),
+      ]
     ]
   }
 

@@ -32,7 +32,7 @@ extension DiffPage: Page {
         ? nil : PageText.cut(second?.id.description ?? entered, to: 400).text,
       "mistake": mistake?.field == .with ? mistake.map { PageText.cut($0.text, to: 600).text } : nil,
       "isChoice": second == nil,
-      "candidates": budget.part(12_000) { candidateRows(&$0) },
+      "candidates": budget.part(14_000) { candidateRows(&$0) },
       "filter": filterFields(links, &budget),
       "differences": list,
       "item": item,
@@ -73,10 +73,17 @@ extension DiffPage: Page {
 
   private func candidateRows(_ budget: inout PageBudget) -> [Fields] {
     var rows: [Fields] = []
-    for candidate in candidates.prefix(PageLimits.names) where candidate.id != first.id {
-      guard budget.take(400) else { break }
+    let sorted = candidates.filter { $0.id == proposed } + candidates.filter { $0.id != proposed }
+    for candidate in sorted.prefix(PageLimits.names) where candidate.id != first.id {
+      guard budget.take(460) else { break }
       var row = budget.part(500) { candidate.rowFields(showsReport: true, &$0) }
-      row["compare"] = PagePath.diff(first.id, with: candidate.id).description
+      row["isProposed"] = candidate.id == proposed
+      row["isOfReport"] = candidate.report == first.report
+      // What is new is the second side.
+      let isOlder = candidate.receivedAt < first.receivedAt
+      row["compare"] =
+        (isOlder ? PagePath.diff(candidate.id, with: first.id) : PagePath.diff(first.id, with: candidate.id))
+        .description
       rows.append(row)
     }
     return rows

@@ -36,6 +36,8 @@ extension PageNotice {
     case .deleted: "The snapshot was deleted."
     case .pinned: "The snapshot is pinned. It does not expire."
     case .unpinned: "The snapshot is no longer pinned. It can expire."
+    case .good: "The snapshot is marked as good. Others are compared with it."
+    case .notGood: "The snapshot is no longer marked as good."
     }
   }
 }

@@ -21,6 +21,8 @@ struct PageTemplates: Sendable {
     "snapshots": PackageResources.snapshots_mustache,
     "change-row": PackageResources.change_row_mustache,
     "change-rows": PackageResources.change_rows_mustache,
+    "change-lines": PackageResources.change_lines_mustache,
+    "twins": PackageResources.twins_mustache,
     "nothing": PackageResources.nothing_mustache,
     "pager": PackageResources.pager_mustache,
     "files": PackageResources.files_mustache,

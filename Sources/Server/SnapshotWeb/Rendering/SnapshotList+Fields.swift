@@ -69,6 +69,7 @@ extension SnapshotRecord {
       "size": Measures.sizeFields(size),
       "received": Measures.timeFields(receivedAt),
       "isPinned": isPinned,
+      "isGood": isGood,
       "isDamaged": verified == .damaged,
       "report": nil,
       "note": nil,

@@ -200,6 +200,8 @@ extension SnapshotPage: Page {
       "delete": path(.delete),
       "pin": record.isPinned ? nil : path(.pin),
       "unpin": record.isPinned ? path(.unpin) : nil,
+      "markGood": record.isGood ? nil : path(.markGood),
+      "unmarkGood": record.isGood ? path(.unmarkGood) : nil,
       "link": path(.link),
       "secondsField": PageField.seconds.rawValue,
     ]

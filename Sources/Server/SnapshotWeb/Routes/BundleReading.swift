@@ -46,7 +46,8 @@ enum BundleReading {
       page.preview = try FilePreview(
         file.name, file, of: bundle.file, bundle: bundle.record.sha256, selection, cache: cache)
       if let other {
-        page.comparison = try comparison(of: page, file, in: bundle, with: other, filter: filter, cache: cache)
+        page.comparison = try comparison(
+          of: page, file, in: bundle, with: other, filter: filter, cache: cache)
       }
     } catch ViewerError.zip(let error) {
       guard case .damaged = StoreError(reading: error) else { throw StoreError(reading: error) }
@@ -122,23 +123,32 @@ enum BundleReading {
       if let item = selection.item {
         return .item(try DiffItem(item, one, other, filter: filter, skipping: selection.from))
       }
-      var page = ComparisonSelection(filter: filter)
-      if let kind = selection.kind { page.kinds = [kind] }
-      (page.recordingsAfter, page.filesAfter) = (selection.after, selection.filesAfter)
       let modules = together(first.record.modules, second.record.modules)
-      return .list(try DiffSummary(one, other, modules: modules, selection: page))
+      return .list(
+        try DiffSummary(one, other, modules: modules, selection: page(selection, filter: filter)))
     } catch {
       _ = try unreadable(error)
       throw StoreError.damaged
     }
   }
 
-  /// Returns the number of bytes of an item in both bundles.
+  private static func page(
+    _ selection: DiffSelection, filter: ComparisonFilter = ComparisonFilter()
+  ) -> ComparisonSelection {
+    var page = ComparisonSelection(filter: filter)
+    if let kind = selection.kind { page.kinds = [kind] }
+    (page.recordingsAfter, page.filesAfter) = (selection.after, selection.filesAfter)
+    return page
+  }
+
+  /// Returns about how many bytes a comparison of both bundles reads.
   static func size(
-    of item: DiffSelection.Item, _ first: StoredBundle, _ second: StoredBundle
+    of selection: DiffSelection, _ first: StoredBundle, _ second: StoredBundle
   ) throws -> Int64 {
     do {
-      return try DiffItem.size(of: item, CheckedBundle(first.file), CheckedBundle(second.file))
+      let (one, other) = (try CheckedBundle(first.file), try CheckedBundle(second.file))
+      guard let item = selection.item else { return try DiffSummary.size(of: page(selection), one, other) }
+      return try DiffItem.size(of: item, one, other)
     } catch {
       _ = try unreadable(error)
       throw StoreError.damaged

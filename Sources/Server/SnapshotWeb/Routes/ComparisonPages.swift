@@ -10,7 +10,9 @@ import SystemIO
 
 /// The pages that compare two snapshots.
 struct ComparisonPages: Sendable {
-  private static let comparisons = ComparisonQueue()
+  static let comparisons = ComparisonQueue()
+  /// Comparisons that take much memory, one at a time.
+  private static let largeComparisons = ComparisonQueue(workers: 1)
 
   private let pages: PageMaker
   private let service: SnapshotService
@@ -56,7 +58,10 @@ struct ComparisonPages: Sendable {
       page.mistake = .init(.with, problem.detail)
       status = problem.isDamage ? .ok : problem.status
     }
-    if page.second == nil { page.candidates = try await candidates(for: first, call.caller) }
+    if page.second == nil {
+      let choice = try await service.otherSnapshots(for: first, call.caller)
+      (page.candidates, page.proposed) = (choice.candidates, choice.proposed?.id)
+    }
     do {
       page.filter =
         try page.selection.ignored.map { (text) throws(ComparisonFilter.MalformedRule) in
@@ -70,7 +75,9 @@ struct ComparisonPages: Sendable {
     guard let bundles else {
       return try await pages.render(base, for: call.visitor, status: status)
     }
-    return try await Self.comparisons.perform(weight: weight(of: bundles, base.selection)) { queue in
+    let weight = try await weight(of: bundles, base.selection)
+    let comparisons = weight > ComparisonLimits.large ? Self.largeComparisons : Self.comparisons
+    return try await comparisons.perform(weight: weight) { queue in
       try await pages.render(call.visitor, status: shownStatus, on: queue) { renderer, frame in
         var page = base
         page.content = try BundleReading.differences(
@@ -80,41 +87,13 @@ struct ComparisonPages: Sendable {
     }
   }
 
-  /// Returns about how many bytes a comparison reads. Finding the sizes of an item is short, and comes first.
+  /// Returns about how many bytes a comparison reads. Finding the sizes is short, and comes first.
   private func weight(
     of bundles: (first: StoredBundle, second: StoredBundle), _ selection: DiffSelection
   ) async throws -> Int64 {
     let (first, second) = bundles
-    guard let item = selection.item else {
-      return min(first.record.size + second.record.size, ComparisonLimits.list.totalBytes)
-    }
     return try await Self.comparisons.perform(weight: 0) { queue in
-      try await queue.perform { () throws(any Error) in try BundleReading.size(of: item, first, second) }
-    }
-  }
-
-  /// Returns snapshots to compare with `record`: those of its report, or if there are none, of its application.
-  private func candidates(for record: SnapshotRecord, _ caller: Caller) async throws -> [SnapshotRecord] {
-    var query = CatalogQuery(report: record.report)
-    query.scope = CatalogQuery.Scope(caller.limits)
-    let found = try await others(query, than: record, caller)
-    guard found.isEmpty else { return found }
-    query.report = nil
-    query.application = record.application.identifier
-    return try await others(query, than: record, caller)
-  }
-
-  private func others(
-    _ query: CatalogQuery, than record: SnapshotRecord, _ caller: Caller
-  ) async throws -> [SnapshotRecord] {
-    do {
-      return try await service.page(query, PageRequest(limit: PageLimits.rows)).filtered {
-        caller.mayRead($0) && $0.id != record.id
-      }.records
-    } catch {
-      // While the catalogue is not available, none are proposed.
-      guard error.isTemporary else { throw error }
-      return []
+      try await queue.perform { () throws(any Error) in try BundleReading.size(of: selection, first, second) }
     }
   }
 }

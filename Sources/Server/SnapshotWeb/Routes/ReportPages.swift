@@ -4,8 +4,10 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotAPI
+import SnapshotDiff
 import SnapshotFormat
 import SnapshotStore
+import SystemIO
 
 /// The page of a report, with the timeline of its snapshots.
 struct ReportPages: Sendable {
@@ -14,8 +16,14 @@ struct ReportPages: Sendable {
   private let limits: ServiceLimits
   /// Whether the pages' script can upload in several requests.
   private let uploadsAreResumable: Bool
+  /// The values that are not compared.
+  private let filter: ComparisonFilter
 
-  init(_ pages: PageMaker, _ service: SnapshotService, limits: ServiceLimits, uploadsAreResumable: Bool) {
+  init(
+    _ pages: PageMaker, _ service: SnapshotService, limits: ServiceLimits, uploadsAreResumable: Bool,
+    filter: ComparisonFilter
+  ) {
+    self.filter = filter
     self.pages = pages
     self.service = service
     self.limits = limits
@@ -35,6 +43,7 @@ struct ReportPages: Sendable {
     var status = HTTPResponse.Status.ok
     do {
       page = try await self.page(of: report, cursor, call.caller)
+      page.recorded = try await recordedChanges(of: page.list.records + (page.before.map { [$0] } ?? []))
     } catch let error as CatalogError where error.isTemporary {
       page = ReportPage(report: report, list: .outage)
       status = .serviceUnavailable
@@ -45,6 +54,42 @@ struct ReportPages: Sendable {
     var response = try await pages.render(page, for: call.visitor, status: status, notice: notice)
     if page.upload?.isResumable == true { response.allowRequestsOfScripts() }
     return response
+  }
+
+  /// Compares the newest of these snapshots with each other, as many as a page can. Returns none while too many
+  /// comparisons wait.
+  private func recordedChanges(of records: [SnapshotRecord]) async throws -> [SnapshotID: RecordedChanges] {
+    var bytes: Int64 = 0
+    let compared = records.prefix(RecordedChanges.mostSnapshots).prefix { record in
+      bytes += record.size
+      return bytes <= RecordedChanges.mostBytes
+    }
+    guard compared.count > 1 else { return [:] }
+    do {
+      return try await ComparisonPages.comparisons.perform(weight: bytes) { [filter] queue in
+        var bundles: [StoredBundle?] = []
+        for record in compared { bundles.append(try await openIfPossible(record)) }
+        let opened = bundles
+        return try await queue.perform { () throws(StoreError) in
+          try RecordedChanges.between(opened, filter: filter)
+        }
+      }
+    } catch let problem as HTTPProblem where ProblemKind(problem) == .busy {
+      return [:]
+    }
+  }
+
+  /// Opens a bundle; `nil` if it is damaged or was deleted meanwhile.
+  private func openIfPossible(_ record: SnapshotRecord) async throws(StoreError) -> StoredBundle? {
+    guard record.verified != .damaged else { return nil }
+    do {
+      return try await service.open(record.id)
+    } catch {
+      switch error {
+      case .damaged, .deleted, .notFound, .unavailable: return nil
+      default: throw error
+      }
+    }
   }
 
   /// Returns the page of `report` that starts at `cursor`.

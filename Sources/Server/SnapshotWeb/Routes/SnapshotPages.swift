@@ -54,10 +54,16 @@ struct SnapshotPages: Sendable {
       .page(.readHistory, .get, "/snapshots/{id}/history", .admin, handler: showHistory),
       .page(.deleteSnapshot, .post, Self.template(.delete), .delete, handler: delete),
       .page(.changeSnapshot, .post, Self.template(.pin), .delete) {
-        try await change($0, isPinned: true)
+        try await change($0, RecordChange(isPinned: true), .pinned)
       },
       .page(.changeSnapshot, .post, Self.template(.unpin), .delete) {
-        try await change($0, isPinned: false)
+        try await change($0, RecordChange(isPinned: false), .unpinned)
+      },
+      .page(.changeSnapshot, .post, Self.template(.markGood), .delete) {
+        try await change($0, RecordChange(isGood: true), .good)
+      },
+      .page(.changeSnapshot, .post, Self.template(.unmarkGood), .delete) {
+        try await change($0, RecordChange(isGood: false), .notGood)
       },
       .page(.commentOnSnapshot, .post, Self.template(.comment), .comment, handler: comment),
       .page(.createLink, .post, Self.template(.link), .read, handler: makeLink),
@@ -168,7 +174,11 @@ struct SnapshotPages: Sendable {
   private static func actions(on record: SnapshotRecord, of caller: Caller) -> Set<SnapshotPage.Action> {
     var actions: Set<SnapshotPage.Action> = [.link]
     if caller.mayComment(on: record) { actions.insert(.comment) }
-    if caller.mayDelete(record) { actions.formUnion([.delete, record.isPinned ? .unpin : .pin]) }
+    if caller.mayDelete(record) {
+      actions.formUnion([
+        .delete, record.isPinned ? .unpin : .pin, record.isGood ? .unmarkGood : .markGood,
+      ])
+    }
     return actions
   }
 
@@ -193,10 +203,12 @@ struct SnapshotPages: Sendable {
       cameFrom?.description(after: .deleted) ?? PagePath.report(record.report).description(after: .deleted))
   }
 
-  private func change(_ call: PageCall, isPinned: Bool) async throws -> HTTPServerResponse {
+  private func change(
+    _ call: PageCall, _ change: RecordChange, _ notice: PageNotice
+  ) async throws -> HTTPServerResponse {
     let (record, cameFrom) = try await changeable(call)
-    try await service.change(RecordChange(isPinned: isPinned), of: record.id)
-    return Self.page(of: record.id, after: isPinned ? .pinned : .unpinned, cameFrom)
+    try await service.change(change, of: record.id)
+    return Self.page(of: record.id, after: notice, cameFrom)
   }
 
   private func comment(_ call: PageCall) async throws -> HTTPServerResponse {

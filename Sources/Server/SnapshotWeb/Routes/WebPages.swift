@@ -44,7 +44,9 @@ package struct WebPages: Sendable {
     let uploads = UploadPages(pages, service, limits: limits, calls: uploads)
     endpoints =
       ListPages(pages, service, access: access, limits: limits).endpoints
-      + ReportPages(pages, service, limits: limits, uploadsAreResumable: uploads.areResumable).endpoints
+      + ReportPages(
+        pages, service, limits: limits, uploadsAreResumable: uploads.areResumable, filter: comparisonFilter
+      ).endpoints
       + SnapshotPages(
         pages, service, access: access, limits: limits, history: history,
         viewer: ViewerCache(copies), filter: comparisonFilter

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import SnapshotFormat
 import TestSupport
 import Testing
@@ -60,7 +61,8 @@ import Testing
     #expect(!plain.contains("class=\"was\"") && !plain.contains("with="))
     let page = try await browser.get("\(file)?with=\(other)").text
     #expect(page.contains("<span class=\"string ch\">&quot;old 0&quot;</span>"))
-    let was = #/<span class="was">{ <b>text</b>: <span class="string">&quot;other&quot;</span>, … } in 9\.9</span>/#
+    let was =
+      #/<span class="was">{ <b>text</b>: <span class="string">&quot;other&quot;</span>, … } in 9\.9</span>/#
     #expect(page.contains(was))
     #expect(page.contains("at=%2F0&amp;with=\(other)\""))
     #expect(page.contains("href=\"\(file)\">Without comparison"))
@@ -87,6 +89,38 @@ import Testing
     let bundle = try SampleBundle(text, alter: alter)
     #expect(try await api.upload(bundle.bytes, report: "BUG-1").status == 201)
     return bundle.id
+  }
+
+  @Test func `the choice of the other snapshot proposes a good one, and shows notes`() async throws {
+    let path = "/snapshots/\(first.id)/diff"
+    let other = try await attach(#"{"good":1}"#) { $0.note = "This one works" }
+    func proposed() async throws -> String? {
+      try await browser.get(path).text.firstMatch(of: /class="button main" href="([^"]*)"/)
+        .map { String($0.1).replacing("&amp;", with: "&") }
+    }
+    #expect(try await proposed() == nil)
+    _ = try await api.send(
+      .patch, "/v1/snapshots/\(other)", [.contentType: "application/merge-patch+json"],
+      body: .pieces(of: Array(#"{"good":true}"#.utf8), size: 4))
+    #expect(try await proposed() == "/snapshots/\(first.id)/diff?with=\(other)")
+    let page = try await browser.get(path).text
+    #expect(page.contains("This one works") && page.contains("<span class=\"badge good\">Good</span>"))
+  }
+
+  @Test func `a timeline shows the changed values, those first that were stable before`() async throws {
+    func document(_ views: Int, _ amount: String) -> String {
+      "{\"updatedAt\":\(views),\"views\":\(views),\"balance\":{\"amount\":\(amount)}}"
+    }
+    for (number, amount) in ["12.5", "12.5", "-12.5"].enumerated() {
+      let bundle = try SampleBundle(document(number, amount))
+      #expect(try await api.upload(bundle.bytes, report: "BUG-7").status == 201)
+    }
+    let page = try await browser.get("/reports/BUG-7").text
+    let paths = page.matches(of: /<code>(\.[a-zA-Z.]+)<\/code>/).map { String($0.1) }
+    #expect(paths == [".balance.amount", ".views", ".updatedAt", ".views", ".updatedAt"])
+    #expect(
+      page.contains(
+        "<del><bdi>12.5</bdi></del> <span aria-hidden=\"true\">→</span> <ins><bdi>-12.5</bdi></ins>"))
   }
 
   @Test func `a filter omits values, and the permanent link contains it`() async throws {

@@ -19,7 +19,7 @@ import Testing
     do { return try await guarded.api.store.record(bundle.id).id == bundle.id } catch { return false }
   }
 
-  @Test func `a snapshot is pinned, unpinned and deleted`() async throws {
+  @Test func `a snapshot is pinned, unpinned, marked as good and deleted`() async throws {
     try await browser.signIn(guarded.token(.read, .delete).fields)
     let token = try await browser.formToken(in: path)
     for (action, isPinned) in [("pin", true), ("pin", true), ("unpin", false)] {
@@ -27,6 +27,12 @@ import Testing
       #expect(answer.status == 303)
       #expect(answer.fields[.location] == "\(path)?done=\(action)ned")
       #expect(try await guarded.api.store.record(bundle.id).isPinned == isPinned)
+    }
+    for (action, isGood, notice) in [("mark-good", true, "good"), ("unmark-good", false, "not-good")] {
+      let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
+      #expect(answer.status == 303)
+      #expect(answer.fields[.location] == "\(path)?done=\(notice)")
+      #expect(try await guarded.api.store.record(bundle.id).isGood == isGood)
     }
     let answer = try await browser.post("\(path)/delete", ["form-token": token])
     #expect(answer.status == 303)
@@ -127,7 +133,7 @@ import Testing
     let page = try await browser.get(path)
     #expect(!page.text.contains("\(path)/delete"))
     let token = try await browser.formToken(in: path)
-    for action in ["delete", "pin", "unpin"] {
+    for action in ["delete", "pin", "unpin", "mark-good", "unmark-good"] {
       let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
       #expect(answer.status == 403)
       #expect(answer.fields[.contentType] == "text/html; charset=utf-8")
@@ -174,7 +180,7 @@ import Testing
     async throws
   {
     let token = try await browser.formToken(in: "/sign-in")
-    for action in ["delete", "pin", "unpin", "link"] {
+    for action in ["delete", "pin", "unpin", "mark-good", "unmark-good", "link"] {
       let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
       #expect(answer.status == 401)
       #expect(answer.text.contains(#"name="next" value="\#(path)""#))
@@ -235,7 +241,7 @@ import Testing
     let limited = try guarded.token(.read, .delete, limits: CallerLimits(reportPrefixes: ["WEB-"]))
     try await browser.signIn(limited.fields)
     let token = try await browser.formToken(in: "/")
-    for action in ["delete", "pin", "unpin", "link"] {
+    for action in ["delete", "pin", "unpin", "mark-good", "unmark-good", "link"] {
       let absent = try await browser.post("/snapshots/\(SnapshotID())/\(action)", ["form-token": token])
       let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
       #expect(absent.status == 404)

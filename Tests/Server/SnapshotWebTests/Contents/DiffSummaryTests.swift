@@ -59,27 +59,78 @@ import Testing
   }
 
   @Test func `what is too large is told as changed, and not compared`() throws {
-    let text = "[" + String(repeating: "1,", count: 2 << 20)
+    let text = "[" + String(repeating: "1,", count: 100)
     let first = try SampleBundle([("a", text + "1]")])
     let second = try SampleBundle([("a", text + "2]")])
-    let diff = try DiffSummary(first.bundle, second.bundle, modules: [])
+    var limits = ComparisonLimits.list
+    limits.recordingBytes = text.utf8.count + 1
+    let diff = try DiffSummary(first.bundle, second.bundle, modules: [], limits: limits)
     guard case .changed(let difference)? = diff.recordings.first?.kind else {
       Issue.record("\(diff)")
       return
     }
     #expect(difference.detail == .beyondLimits)
-    let item = try DiffItem(.recording(.init(identifier: "a")), first.bundle, second.bundle, filter: .init())
+    let item = try DiffItem(
+      .recording(.init(identifier: "a")), first.bundle, second.bundle, filter: .init(), limits: limits)
     #expect(item.detail == .beyondLimits)
+  }
+
+  @Test func `a large recording is compared in the list, after the small ones`() throws {
+    let text = "[\"\(String(repeating: "x", count: 3 << 20))\",1,"
+    let first = try SampleBundle([("a", text + "1]"), ("b", "1")])
+    let second = try SampleBundle([("a", text + "2]"), ("b", "2")])
+    func compared(_ limits: ComparisonLimits) throws -> [Bool] {
+      try DiffSummary(first.bundle, second.bundle, modules: [], limits: limits).recordings.map { entry in
+        guard case .changed(let difference) = entry.kind else { return false }
+        return difference.detail != .beyondLimits
+      }
+    }
+    #expect(try compared(.list) == [true, true])
+    var limits = ComparisonLimits.list
+    limits.totalBytes = Int64(2 * (text.utf8.count + 2) + 1)
+    #expect(try compared(limits) == [false, true])
+    limits.totalBytes += 1
+    #expect(try compared(limits) == [true, true])
+    #expect(try DiffSummary.size(of: .init(), first.bundle, second.bundle) == limits.totalBytes)
+  }
+
+  @Test func `of a text, the lines around a change are shown`() throws {
+    func text(_ changed: [Int: String]) -> String {
+      (1...20).map { changed[$0] ?? "line \($0)" }.joined(separator: "\n")
+    }
+    let first = try SampleBundle([("a", text([:]))])
+    let second = try SampleBundle([("a", text([2: "second", 15: "one\ntwo"]))])
+    let item = try DiffItem(.recording(.init(identifier: "a")), first.bundle, second.bundle, filter: .init())
+    let words = item.lines.map { row in
+      (row.followsGap ? "… " : "") + (row.isEqual ? "=" : "\(row.first?.number ?? 0)>")
+        + "\(row.second?.number ?? 0)"
+    }
+    #expect(
+      words == ["=1", "2>2", "=3", "=4", "=5", "… =12", "=13", "=14", "15>15", "0>16", "=17", "=18", "=19"])
+  }
+
+  @Test func `two images are shown together`() throws {
+    func png(_ width: UInt8) -> [UInt8] {
+      [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10, 0, 0, 0, 13] + Array("IHDR".utf8)
+        + [0, 0, 0, width, 0, 0, 0, 9, 8, 6, 0, 0, 0, 0, 0, 0, 0]
+    }
+    let first = try SampleBundle(files: [("attachments/a.png", png(7))])
+    let second = try SampleBundle(files: [("attachments/a.png", png(8))])
+    let item = try DiffItem(.file("attachments/a.png"), first.bundle, second.bundle, filter: .init())
+    #expect(item.images?.first.width == 7 && item.images?.second.width == 8)
   }
 
   @Test func `when the time is up, the rest is told as changed`() throws {
     let first = try SampleBundle((0..<5).map { ("\($0)", "1") })
     let second = try SampleBundle((0..<5).map { ("\($0)", "2") })
-    let details = try DiffSummary(first.bundle, second.bundle, modules: [], clock: TickingClock()).recordings
-      .map { entry in
-        guard case .changed(let difference) = entry.kind else { return false }
-        return difference.detail != .beyondLimits
-      }
+    var limits = ComparisonLimits.list
+    limits.duration = .milliseconds(400)
+    let details = try DiffSummary(
+      first.bundle, second.bundle, modules: [], limits: limits, clock: TickingClock()
+    ).recordings.map { entry in
+      guard case .changed(let difference) = entry.kind else { return false }
+      return difference.detail != .beyondLimits
+    }
     #expect(details == [true, true, true, false, false])
   }
 }
