@@ -14,6 +14,7 @@ import SnapshotViewer
 /// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:_:)`` |
 /// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
 /// | `/snapshots/{id}/decoded/{path...}` | ``decoded(_:file:string:)`` |
+/// | `/snapshots/{id}/search`, `/reports/{report}/search`, `/search` | ``search(_:find:cursor:)`` |
 /// | `/snapshots/{id}/diff` | ``diff(_:with:_:)`` |
 /// | `/snapshots/{id}/files.zip` | ``folder(_:_:)`` |
 /// | `/snapshots/{id}/history` | ``history(_:)`` |
@@ -44,6 +45,8 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case folder(SnapshotID, String)
   /// Who accessed a snapshot.
   case history(SnapshotID)
+  /// What a query finds in the contents of snapshots, from a position on.
+  case search(SearchPage.Scope, find: String = "", cursor: SearchPosition? = nil)
   /// The differences between a snapshot and another one.
   case diff(SnapshotID, with: SnapshotID? = nil, DiffSelection = .init())
   /// The target of a form for an action on a snapshot.
@@ -91,6 +94,10 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .folder(let id, let folder):
       return "/snapshots/\(id)/files.zip" + Self.query([(PageField.folder.rawValue, folder)])
     case .history(let id): return "/snapshots/\(id)/history"
+    case .search(let scope, let find, let cursor):
+      return Self.path(of: scope)
+        + Self.query(
+          Self.pair(.find, find.isEmpty ? nil : find) + Self.pair(.cursor, cursor?.description))
     case .diff(let id, let other, let selection):
       let pairs = selection.pairs.map { ($0.0.rawValue, $0.1) }
       return "/snapshots/\(id)/diff" + Self.query(Self.pair(.with, other?.description) + pairs)
@@ -110,6 +117,17 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   func description(after notice: PageNotice) -> String {
     let path = description
     return path + (path.contains("?") ? "&" : "?") + "\(PageField.done.rawValue)=\(notice.rawValue)"
+  }
+
+  /// What a query finds in the contents of a snapshot.
+  static func search(_ id: SnapshotID, find: String = "") -> PagePath { .search(.snapshot(id), find: find) }
+
+  private static func path(of scope: SearchPage.Scope) -> String {
+    switch scope {
+    case .snapshot(let id): "\(snapshot(id))/search"
+    case .report(let report): "\(self.report(report))/search"
+    case .newest: "/search"
+    }
   }
 
   private static func pair(_ field: PageField, _ value: String?) -> [(String, String)] {

@@ -22,7 +22,7 @@ struct PageRendererTests {
   func `no page is larger than 60 KB, and none of a file or a comparison than 500 KB`(_ sample: Int) throws {
     let files: Set = [
       "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
-      "diff of a recording",
+      "diff of a recording", "contents", "contents of a report",
     ]
     for (name, bytes) in try Self.pages[sample].get() {
       #expect(bytes.count <= (files.contains(name) ? 500_000 : 60_000), "\(name)")

@@ -49,6 +49,7 @@ package struct WebPages: Sendable {
         pages, service, access: access, limits: limits, history: history,
         viewer: ViewerCache(copies)
       ).endpoints
+      + SearchPages(pages, service).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
       + uploads.endpoints
       + SigningPages(pages, access: access).endpoints
