@@ -11,7 +11,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case changeSnapshot, commentOnSnapshot, createLink, deleteSnapshot
   case planExpirations, expire, readScrub, scrub, readReindex, reindex, readMetrics
   // Only web pages have these.
-  case signIn, signOut, compareSnapshots, readHistory
+  case signIn, signOut, compareSnapshots, searchContents, readHistory
   /// The server deletes a snapshot by a retention rule.
   case expireByRule
 }

@@ -11,11 +11,11 @@ import SnapshotViewer
 /// | `/reports/{report}` | ``report(_:cursor:)`` |
 /// | `/delete` | ``deletion(_:)`` |
 /// | `/snapshots/{id}` | ``snapshot(_:_:)``, ``panel(_:_:)`` |
-/// | `/snapshots/{id}/search` | ``search(_:find:)`` |
 /// | `/snapshots/{id}/bundle` | ``bundle(_:)`` |
 /// | `/snapshots/{id}/files/{path...}` | ``preview(_:file:_:)`` |
 /// | `/snapshots/{id}/raw/{path...}` | ``raw(_:file:)`` |
 /// | `/snapshots/{id}/decoded/{path...}` | ``decoded(_:file:string:)`` |
+/// | `/snapshots/{id}/search`, `/reports/{report}/search`, `/search` | ``search(_:find:cursor:)`` |
 /// | `/snapshots/{id}/diff` | ``diff(_:with:_:)`` |
 /// | `/snapshots/{id}/files.zip` | ``folder(_:_:)`` |
 /// | `/snapshots/{id}/history` | ``history(_:)`` |
@@ -38,8 +38,6 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case snapshot(SnapshotID, ListSelection = .init())
   /// A snapshot, with a panel beside its list.
   case panel(SnapshotID, SnapshotPage.Panel)
-  /// The places in a snapshot's contents where something is found.
-  case search(SnapshotID, find: String)
   /// The download of a snapshot's bundle.
   case bundle(SnapshotID)
   /// The preview of a file of a snapshot.
@@ -52,6 +50,8 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case folder(SnapshotID, String)
   /// Who accessed a snapshot.
   case history(SnapshotID)
+  /// What a query finds in the contents of snapshots, from a position on.
+  case search(SearchPage.Scope, find: String = "", cursor: SearchPosition? = nil)
   /// The differences between a snapshot and another one.
   case diff(SnapshotID, with: SnapshotID? = nil, DiffSelection = .init())
   /// The target of a form for an action on a snapshot.
@@ -85,8 +85,6 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
       return "/snapshots/\(id)" + Self.query(selection.pairs.map { ($0.0.rawValue, $0.1) })
     case .panel(let id, let panel):
       return "/snapshots/\(id)" + Self.query([(PageField.show.rawValue, panel.rawValue)])
-    case .search(let id, let text):
-      return "/snapshots/\(id)/search" + Self.query(Self.pair(.find, text.isEmpty ? nil : text))
     case .bundle(let id): return "/snapshots/\(id)/bundle"
     case .preview(let id, let file, let selection):
       return "/snapshots/\(id)/files/\(Self.segments(file))" + Self.query(Self.pairs(selection))
@@ -97,6 +95,10 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .folder(let id, let folder):
       return "/snapshots/\(id)/files.zip" + Self.query([(PageField.folder.rawValue, folder)])
     case .history(let id): return "/snapshots/\(id)/history"
+    case .search(let scope, let find, let cursor):
+      return Self.path(of: scope)
+        + Self.query(
+          Self.pair(.find, find.isEmpty ? nil : find) + Self.pair(.cursor, cursor?.description))
     case .diff(let id, let other, let selection):
       let pairs = selection.pairs.map { ($0.0.rawValue, $0.1) }
       return "/snapshots/\(id)/diff" + Self.query(Self.pair(.with, other?.description) + pairs)
@@ -116,6 +118,17 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   func description(after notice: PageNotice) -> String {
     let path = description
     return path + (path.contains("?") ? "&" : "?") + "\(PageField.done.rawValue)=\(notice.rawValue)"
+  }
+
+  /// What a query finds in the contents of a snapshot.
+  static func search(_ id: SnapshotID, find: String = "") -> PagePath { .search(.snapshot(id), find: find) }
+
+  private static func path(of scope: SearchPage.Scope) -> String {
+    switch scope {
+    case .snapshot(let id): "\(snapshot(id))/search"
+    case .report(let report): "\(self.report(report))/search"
+    case .newest: "/search"
+    }
   }
 
   private static func pair(_ field: PageField, _ value: String?) -> [(String, String)] {

@@ -17,6 +17,12 @@ struct PagePathTests {
     #expect(PagePath.diff(id, with: id).description == "/snapshots/\(id)/diff?with=\(id)")
     #expect(
       PagePath.folder(id, "app-data/a b").description == "/snapshots/\(id)/files.zip?folder=app-data%2Fa%20b")
+    #expect(PagePath.search(id, find: "width:<0").description == "/snapshots/\(id)/search?find=width%3A%3C0")
+    #expect(
+      PagePath.search(.newest, find: "a", cursor: SearchPosition(id, file: 7)).description
+        == "/search?find=a&cursor=\(id)%2F7")
+    #expect(
+      PagePath.search(.report(try ReportID(validating: "a/b"))).description == "/reports/a%2Fb/search")
     #expect(PagePath.history(id).description == "/snapshots/\(id)/history")
     #expect(PagePath.attach(try ReportID(validating: "a/b")).description == "/reports/a%2Fb/snapshots")
     #expect(PagePath.uploads.description == "/uploads")

@@ -297,6 +297,38 @@ struct SamplePages: Sendable {
     return page
   }
 
+  /// What a search in the contents found.
+  func contents(_ scope: SearchPage.Scope) throws -> SearchPage {
+    var page = SearchPage(scope: scope, find: text("headline"))
+    page.next = SearchPosition(id(0), file: 100)
+    let search = ContentSearch(try ContentQuery("headline"))
+    let items = try (0..<(30 * factor)).map { item in
+      "{\(try quoted("key\(item % 30)")):{\"headline\":\(try quoted("A headline \(item)"))}}"
+    }
+    let lines = (0..<30).map { text("A headline \($0)") }.joined(separator: "\n")
+    for number in 0..<min(20, 3 * factor) {
+      var snapshot = SearchedSnapshot(record: try record(number))
+      for (index, file) in ["[\(items.joined(separator: ","))]", lines].enumerated() {
+        let bytes = Array(file.utf8)
+        let outcome = try search.search(size: Int64(bytes.count)) {
+          var rest: [UInt8]? = bytes
+          return { rest.take() }
+        }
+        guard case .searched(let findings) = outcome else { continue }
+        snapshot.files.append(
+          .init(
+            path: "attachments/" + text("log\(index).txt"), size: 8412,
+            recording: index == 0 ? recording(0) : nil, findings: findings, share: index == 0 ? 1 : 0.61))
+      }
+      snapshot.binaryFiles = 7
+      (snapshot.largeFiles, snapshot.largeCount) = ([text("attachments/video.mov")], 2)
+      (snapshot.damagedFiles, snapshot.damagedCount) = ([text("attachments/log.txt")], 1)
+      snapshot.isDamaged = number % 9 == 4
+      page.snapshots.append(snapshot)
+    }
+    return page
+  }
+
   func comparedRecording() throws -> DiffPage {
     var page = try diff()
     page.selection.item = .recording(.init(recording(0)))
@@ -381,6 +413,8 @@ struct SamplePages: Sendable {
       ("diff of images", pages.render(try comparedFiles().images, in: frame)),
       ("choice", pages.render(try choice(), in: frame)),
       ("history", pages.render(try history(), in: frame)),
+      ("contents", pages.render(try contents(.snapshot(id(0))), in: frame)),
+      ("contents of a report", pages.render(try contents(.report(record().report)), in: frame)),
     ]
   }
 

@@ -73,6 +73,7 @@ extension AuditAction {
     case .signIn: "Signed in"
     case .signOut: "Signed out"
     case .compareSnapshots: "Compared"
+    case .searchContents: "Searched the contents"
     case .readHistory: "Viewed this history"
     case .expireByRule: "Deleted by a retention rule"
     }

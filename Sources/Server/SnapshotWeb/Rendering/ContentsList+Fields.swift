@@ -16,7 +16,7 @@ extension ContentsList {
     var shown = 0
     let groups = groups(page, of: id, &budget, &shown)
     return [
-      "action": PagePath.search(id, find: "").description,
+      "action": PagePath.search(.snapshot(id)).description,
       "field": PageField.find.rawValue,
       "count": Measures.count(contents.recordings.count, "recording"),
       "size": Measures.sizeFields(contents.recordingBytes),

@@ -14,6 +14,8 @@ extension HomePage: Page {
       "list": list.fields(showsReport: true) { PagePath.home(search, cursor: $0).description },
       "chart": search.isEmpty && isFirst ? ActivityChart(days)?.fields : nil,
       "deletion": deletion,
+      "contents": search.values[.text].map { PagePath.search(.newest, find: $0).description },
+      "contentsCount": Measures.number(SearchPage.snapshots),
       "withoutFilters": search.withoutFilters.map { PagePath.home($0).description },
       "examples": Self.examples.map { ["example": $0.example, "meaning": $0.meaning] as Fields },
       "filterNames": Self.filterNames,
@@ -38,6 +40,7 @@ extension HomePage {
       "words that begin so, such as “balance”: from \(SearchLimits.prefixLetters) letters or digits on"
     ),
     ("BUG-12", "reports: BUG-12, BUG-123"),
+    ("3.1", "versions: 3.1, 3.1.2"),
     (
       "1f0c3a5b",
       "a snapshot by its UUID, or the beginning of it: from \(SearchLimits.uuidDigits) digits on"

@@ -4,7 +4,7 @@ import Mustache
 struct PageTemplates: Sendable {
   /// The templates of complete pages, and of parts that are rendered separately.
   enum Name: String, CaseIterable {
-    case home, deletion, report, snapshot, history, diff, link, signIn, signedOut, problem, document
+    case home, deletion, report, snapshot, history, search, diff, link, signIn, signedOut, problem, document
     /// The values of a file, without the page around them.
     case values
     /// The main part of the page that describes every call.
@@ -41,6 +41,7 @@ struct PageTemplates: Sendable {
     "report": PackageResources.report_mustache,
     "snapshot": PackageResources.snapshot_mustache,
     "preview": PackageResources.preview_mustache,
+    "search": PackageResources.search_mustache,
     "values": PackageResources.values_mustache,
     "value-line": PackageResources.value_line_mustache,
     "value-label": PackageResources.value_label_mustache,

@@ -63,7 +63,8 @@ struct ListPages: Sendable {
     _ search: SearchForm, _ cursor: String?, for caller: Caller
   ) async throws -> HomePage {
     let length = search.values[.text] == nil ? SnapshotList.pageLength : SnapshotList.searchLength
-    let request = try search.request(length: length, cursor: cursor, caller, limits)
+    var request = try search.request(length: length, cursor: cursor, caller, limits)
+    if let narrowed = try await reports(beginningWith: search, request.query) { request.query = narrowed }
     var list = try await list(request, isContinued: cursor != nil, caller)
     // For a caller with a limited scope, counting can read many records.
     if cursor == nil, request.query.scope == nil {
@@ -82,19 +83,46 @@ struct ListPages: Sendable {
     if let report = ReportID(text), caller.limits.include(report) {
       var query = CatalogQuery(report: report)
       query.scope = CatalogQuery.Scope(caller.limits)
-      let page: SnapshotStore.Page
-      do {
-        page = try await service.page(query, PageRequest(limit: 1))
-      } catch {
-        guard error.isTemporary else { throw error }
-        return nil
-      }
-      if !page.records.isEmpty { return .report(report) }
+      if try await hasRecords(query) { return .report(report) }
+    }
+    if Self.isVersion(text) {
+      var query = CatalogQuery()
+      (query.versions, query.scope) = (VersionRange(text), CatalogQuery.Scope(caller.limits))
+      if try await hasRecords(query) { return .home(SearchForm([.version: text])) }
     }
     // The last component of a snapshot's URL, on this server or for the app.
     let last = text.prefix { $0 != "?" }.split(separator: "/").last ?? ""
     let name = last.hasSuffix(".zip") ? last.dropLast(4) : last
     return text.contains("/") ? SnapshotID(String(name)).map { .snapshot($0) } : nil
+  }
+
+  /// Whether `query` finds anything. Without the catalogue, it does not.
+  private func hasRecords(_ query: CatalogQuery) async throws -> Bool {
+    do {
+      return try await !service.page(query, PageRequest(limit: 1)).records.isEmpty
+    } catch {
+      guard error.isTemporary else { throw error }
+      return false
+    }
+  }
+
+  /// Whether `text` can only be a version: at least two numbers, separated by full stops.
+  private static func isVersion(_ text: String) -> Bool { text.wholeMatch(of: /[vV]?\d+(\.\d+)+/) != nil }
+
+  /// The query for the reports whose names begin with the text of `search`, instead of those with its words: for `BUG-8`,
+  /// because a single letter or digit is not the beginning of a word. `nil` for other texts, or if there are none.
+  private func reports(beginningWith search: SearchForm, _ query: CatalogQuery) async throws -> CatalogQuery?
+  {
+    guard let text = search.values[.text], text.wholeMatch(of: /\S*[^\p{L}\p{N}\s][\p{L}\p{N}]/) != nil,
+      ReportID(text) != nil
+    else { return nil }
+    for beginning in text == text.uppercased() ? [text] : [text, text.uppercased()] {
+      var narrowed = query
+      narrowed.text = nil
+      narrowed.scope = (query.scope ?? CatalogQuery.Scope()).narrowed(to: beginning)
+      if try await hasRecords(narrowed) { return narrowed }
+    }
+    return nil
   }
 
   /// The page of a snapshot; `nil` if `id` names none that the caller may read, but is the UUID in the manifest of one.
@@ -166,4 +194,19 @@ extension SnapshotList {
       Lists are not available at the moment: the catalogue is being rebuilt, or its database does not answer. You can \
       open the page of a snapshot if you know its UUID.
       """)
+}
+
+extension CatalogQuery.Scope {
+  /// The part of the scope with the reports whose names begin with `beginning`.
+  fileprivate func narrowed(to beginning: String) -> Self {
+    var scope = self
+    scope.reportPrefixes =
+      reportPrefixes.map { prefixes in
+        prefixes.compactMap { prefix in
+          if beginning.hasPrefix(prefix) { return beginning }
+          return prefix.hasPrefix(beginning) ? prefix : nil
+        }
+      } ?? [beginning]
+    return scope
+  }
 }

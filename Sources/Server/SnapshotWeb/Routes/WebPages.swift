@@ -54,6 +54,7 @@ package struct WebPages: Sendable {
         viewer: ViewerCache(copies), filter: comparisonFilter
       ).endpoints
       + DeletionPages(pages, service, limits: limits).endpoints
+      + SearchPages(pages, service).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
       + uploads.endpoints
       + SigningPages(pages, access: access).endpoints

@@ -61,8 +61,8 @@ import Testing
     for wrong in ["at=/nothing", "at=x", "view=x", "from=-1", "from=x", "part=2", "order=up"] {
       #expect(try await browser.get("\(file)?\(wrong)").status == 400, "\(wrong)")
     }
-    #expect(try await browser.get("\(file)?find=\(String(repeating: "x", count: 256))").status == 200)
-    #expect(try await browser.get("\(file)?find=\(String(repeating: "x", count: 257))").status == 400)
+    #expect(try await browser.get("\(file)?find=\(String(repeating: "x", count: 1024))").status == 200)
+    #expect(try await browser.get("\(file)?find=\(String(repeating: "x", count: 1025))").status == 400)
     for view in ["tree", "table", "formatted", "text", "hex"] {
       #expect(try await browser.get("\(file)?view=\(view)&at=/items&from=\(1 << 40)").status == 200)
       #expect(try await browser.get("\(file)?view=\(view)&at=/items&from=\(1 << 40 + 1)").status == 400)
@@ -85,6 +85,28 @@ import Testing
     for text in ["iPhone17,1", "BUG-404", "com.example.news", "?", "/"] {
       let answer = try await browser.get("/?text=\(PercentCoding.encode(text))")
       #expect(answer.status == 200, "\(text)")
+    }
+  }
+
+  @Test func `a version leads to its snapshots, and so does a report's name without its last digits`()
+    async throws
+  {
+    let old = try await attach(report: "BUG-812") { $0.application.version = "3.1.2" }
+    let new = try await attach(report: "BUG-9") { $0.application.version = "3.2" }
+    for (text, version) in [("3.1.2", "3.1.2"), ("3.1", "3.1"), ("v3.1.2", "v3.1.2")] {
+      let answer = try await browser.get("/?text=\(text)")
+      #expect(answer.fields[.location] == "/?version=\(version)")
+      #expect(try await ids(in: browser.get("/?version=\(version)").text) == ["\(old.id)"])
+    }
+    for text in ["BUG-8", "bug-8"] {
+      #expect(try await ids(in: browser.get("/?text=\(text)").text) == ["\(old.id)"])
+    }
+    #expect(try await ids(in: browser.get("/?text=BUG-9").text).isEmpty)
+    #expect(try await ids(in: browser.get("/?text=BUG").text) == ["\(old.id)", "\(new.id)"])
+    for text in ["BUG-7", "7.7", "nothing"] {
+      let page = try await browser.get("/?text=\(text)")
+      #expect(ids(in: page.text).isEmpty)
+      #expect(page.text.contains("href=\"/search?find=\(text)\""))
     }
   }
 
