@@ -120,9 +120,6 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     return path + (path.contains("?") ? "&" : "?") + "\(PageField.done.rawValue)=\(notice.rawValue)"
   }
 
-  /// What a query finds in the contents of a snapshot.
-  static func search(_ id: SnapshotID, find: String = "") -> PagePath { .search(.snapshot(id), find: find) }
-
   private static func path(of scope: SearchPage.Scope) -> String {
     switch scope {
     case .snapshot(let id): "\(snapshot(id))/search"

@@ -17,7 +17,9 @@ struct PagePathTests {
     #expect(PagePath.diff(id, with: id).description == "/snapshots/\(id)/diff?with=\(id)")
     #expect(
       PagePath.folder(id, "app-data/a b").description == "/snapshots/\(id)/files.zip?folder=app-data%2Fa%20b")
-    #expect(PagePath.search(id, find: "width:<0").description == "/snapshots/\(id)/search?find=width%3A%3C0")
+    #expect(
+      PagePath.search(.snapshot(id), find: "width:<0").description
+        == "/snapshots/\(id)/search?find=width%3A%3C0")
     #expect(
       PagePath.search(.newest, find: "a", cursor: SearchPosition(id, file: 7)).description
         == "/search?find=a&cursor=\(id)%2F7")

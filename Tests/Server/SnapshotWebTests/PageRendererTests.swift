@@ -26,7 +26,8 @@ struct PageRendererTests {
   {
     let files: Set = [
       "compared", "tree", "table", "formatted", "hits", "hit", "decoded", "string", "text", "hex", "diff",
-      "diff of a text", "diff of images", "diff of a recording", "deletion", "contents", "contents of a report",
+      "diff of a text", "diff of images", "diff of a recording", "deletion", "contents",
+      "contents of a report",
     ]
     let lists: Set = ["snapshot", "comments", "first file", "damaged", "image", "nothing", "unreadable"]
     for (name, bytes) in try Self.pages[sample].get() {
