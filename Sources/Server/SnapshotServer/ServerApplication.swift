@@ -91,7 +91,7 @@ package final class ServerApplication: Sendable {
     handler = SnapshotHandler(
       service, access: access, limits: limits, uploads: resumableUploads,
       more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
-      tracker: settings.tracker, comparisonFilter: settings.comparisonFilter, copies: storage.copies,
+      tracker: settings.issueTracker, comparisonFilter: settings.comparisonFilter, copies: storage.copies,
       observation: observation, deletionsHeld: { clock.doubt?.description }, logger: logger)
     var configuration = settings.engine
     configuration.listeners = listeners

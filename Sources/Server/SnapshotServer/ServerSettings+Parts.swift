@@ -3,6 +3,7 @@ import FileStore
 import HTTPEngine
 import Observability
 import SnapshotAPI
+import SnapshotWeb
 import SystemIO
 
 extension ServerSettings {
@@ -29,6 +30,13 @@ extension ServerSettings {
     var limits = ServiceLimits()
     limits.bundleBytes = maximumBundleBytes
     return limits
+  }
+
+  /// The issue tracker to which pages link.
+  var issueTracker: IssueTracker {
+    var issueTracker = IssueTracker()
+    (issueTracker.report, issueTracker.newIssue) = (tracker, newIssue)
+    return issueTracker
   }
 
   /// The address and limits of the HTTP engine.

@@ -55,8 +55,10 @@ package struct ServerSettings: Sendable, Hashable {
   package var auditFiles = 15
   /// The settings for expiration and for the verification of stored bundles.
   package var retention = RetentionSettings()
-  /// The issue tracker to which pages link.
-  package var tracker = IssueTracker()
+  /// The address of a report in the issue tracker.
+  package var tracker: AddressTemplate?
+  /// The address of the tracker's form for a new issue.
+  package var newIssue: AddressTemplate?
   /// The JSON values that comparisons on pages omit unless a visitor enters other rules.
   package var comparisonFilter = ComparisonFilter()
   /// The settings of resumable uploads.

@@ -51,13 +51,16 @@ package struct ChangeRanking: Sendable {
   }
 
   /// Returns `changes` with the most telling one first: before values that always differ, before those that changed in
-  /// several comparisons, and before those of recordings with many changes.
+  /// several comparisons, before the same value of another element of an array, and before those of recordings with many
+  /// changes.
   package func ranked(_ changes: [ValueChange]) -> [ValueChange] {
+    var seen: Set<ValueChange.Leaf> = []
     let ranks = changes.enumerated().map { index, value in
-      (
+      let isRepeated = !seen.insert(value.leaf).inserted
+      return (
         rank: (
-          VolatileValue.isLikely(value.change) ? 1 : 0, frequencies[value.leaf] ?? 0, value.countInRecording,
-          index
+          VolatileValue.isLikely(value.change) ? 1 : 0, frequencies[value.leaf] ?? 0, isRepeated ? 1 : 0,
+          value.countInRecording, index
         ), value: value
       )
     }

@@ -188,8 +188,9 @@ import Testing
     let sent = try await Product.run(
       ["fetch", "\(id)", "--output", folder.file("b.zip").path], environment: environment)
     #expect(sent.status == 2, "\(sent.errors)")
-    let both = try await Product.run(["fetch", link, "--server", mine.url.absoluteString])
-    #expect(both.status == 64, "\(both.errors)")
+    let both = try await Product.run(
+      ["fetch", link, "--server", mine.url.absoluteString], folder: folder.url)
+    #expect(both.status == 1 && both.errors.contains("not found"), "\(both.errors)")
   }
 
   @Test(arguments: [

@@ -45,6 +45,8 @@ extension WebPagesTests {
       let open = ["/sign-in", "/snapshots/\(first)"]
       let pages = [
         "/", "/?text=wrong", "/?text=nothing+like+this", "/?report=BUG-7", "/reports/BUG-7",
+        "/delete?report=BUG-7", "/docs/datasnapshots", "/snapshots/\(first)/search?find=unread",
+        "/search?find=nothing",
         "/snapshots/\(first)", "/snapshots/\(first)?show=details", "/snapshots/\(first)?show=comments",
         "/snapshots/\(second)?list=problems", "/snapshots/\(first)/diff",
         "/snapshots/\(first)/diff?with=x",

@@ -33,6 +33,11 @@ import Testing
     #expect(names(ChangeRanking().ranked([many, few])) == [".y", ".x"])
   }
 
+  @Test func `the same value of further elements comes after other values`() {
+    let changes = [change(["items", "0", "a"]), change(["items", "1", "a"]), change(["items", "1", "b"])]
+    #expect(names(ChangeRanking().ranked(changes)) == [".items[0].a", ".items[1].b", ".items[1].a"])
+  }
+
   @Test func `times, identifiers and tokens come last`() {
     let volatile = [
       change(["updatedAt"]), change(["user_id"]), change(["API-TOKEN"]), change(["userID"]),

@@ -57,11 +57,11 @@ extension ServerSettings {
     value(
       "tracker",
       "an http or https address with {report} after the host, such as https://tracker.example/browse/{report}",
-      \.tracker.report, orEmpty { AddressTemplate($0, [.report], required: .report) }),
+      \.tracker, orEmpty { AddressTemplate($0, [.report], required: .report) }),
     value(
       "newIssue",
       "an http or https address, with {report}, {snapshot}, {application}, {version} or {note} after the host",
-      \.tracker.newIssue, orEmpty { AddressTemplate($0, AddressTemplate.Placeholder.allCases) }),
+      \.newIssue, orEmpty { AddressTemplate($0, AddressTemplate.Placeholder.allCases) }),
     value("logLevel", "one of \(levels)", \.logLevel, reloads: true) { Logger.Level(rawValue: $0) },
   ]
 

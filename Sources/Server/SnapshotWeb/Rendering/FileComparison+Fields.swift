@@ -22,7 +22,12 @@ extension PreviewPage {
       ?? comparison.path.map(DiffSelection.Item.file)
     return [
       "short": comparison.other?.shortID,
-      "version": comparison.other.map { PageText.cut($0.application.version, to: 60).text },
+      "version": comparison.other.map { other in
+        let version = other.application.version
+        return PageText.cut(
+          version == SnapshotRecord.noVersion ? other.application.identifier : version, to: 60
+        ).text
+      },
       "received": comparison.other.map { Measures.timeFields($0.receivedAt) },
       "snapshot": comparison.other.map { PagePath.snapshot($0.id).description },
       "text": comparison.words,

@@ -153,7 +153,8 @@ extension SearchPage: Page {
       let quote = value.type == .string ? "\"" : ""
       values.append([
         "href": href, "kind": value.type?.kind, "place": value.line.map { "line \(Measures.number($0 + 1))" },
-        "before": quote + texts[0].text, "match": texts[1].text, "after": texts[2].text + quote,
+        "before": quote + texts[0].text, "match": texts[1].text.isEmpty ? nil : texts[1].text,
+        "after": texts[2].text + quote,
         "times": Measures.number(value.count),
       ])
     }
