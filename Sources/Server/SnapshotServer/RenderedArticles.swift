@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "c5999da5572c10bc8e53f85c7e45240a6a5fdaccfff74bb56e7ee44c478d3552",
+      digest: "53d18312303ae97c7643a8b2e5a3738207de05549430f23fbc956aa10329c7df",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -921,7 +921,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "acb6fb81fedaec0b51704a6e9cb5d35bbaa3de94e8ebab26da38d9f8a0dc98de",
+      digest: "57f0aad4f5b88c027b075ce6302ccbc23502a499e23b0eeca34c159c0e691685",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -954,15 +954,15 @@ snapshot token revoke 1f0c3a5b7d9e
 <tbody>
 <tr>
 <td>0</td>
-<td>done. Of <code>diff</code>: the snapshots are equal</td>
+<td>done. Of <code>diff</code>: the snapshots are equal; of <code>grep</code>: something was found</td>
 </tr>
 <tr>
 <td>1</td>
-<td>failed. Of <code>diff</code>: the snapshots differ</td>
+<td>failed. Of <code>diff</code>: the snapshots differ; of <code>grep</code>: nothing was found</td>
 </tr>
 <tr>
 <td>2</td>
-<td>the input was refused, or a verification failed. Of <code>diff</code>: the snapshots cannot be compared</td>
+<td>the input was refused, or a verification failed. Of <code>diff</code> and <code>grep</code>: the snapshots cannot be read</td>
 </tr>
 <tr>
 <td>64</td>
@@ -1041,7 +1041,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td>bundle or unpacked snapshot on the disk</td>
-<td><code>bundle.zip</code>; for <code>inspect</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>preload</code>, <code>secrets</code> and <code>redact</code>. A file that exists is meant before a snapshot on the server</td>
+<td><code>bundle.zip</code>; for <code>grep</code>, which also accepts any other file or folder, and for <code>inspect</code>, <code>cat</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>preload</code>, <code>secrets</code> and <code>redact</code>. A file that exists is meant before a snapshot on the server</td>
 </tr>
 </tbody>
 </table></div>
@@ -1065,12 +1065,16 @@ snapshot list --application com.example.news --min-version 3.1 --text 'negative 
 snapshot list --after 2026-11-01 --limit 20 --json
 snapshot open UUID                 # opens its page in the browser; --print only prints the address
 snapshot inspect UUID              # application, device, modules, recordings, exchanges, attachments
+snapshot grep width:-1 UUID        # where a value is, with the rare values first; --json
+snapshot grep '.items[*].name:paid' --report BUG-123     # in its 20 newest snapshots
+snapshot cat UUID news/feed        # a recording, or an attachment by its name; JSON is formatted
+snapshot cat UUID news/feed --path '.items[0].name' --raw
 snapshot diff UUID OTHER.zip       # JSON is compared by its structure, text by its lines
 snapshot diff --summary UUID OTHER.zip             # a line for each recording, with the most telling values
 snapshot diff --recording user/profile UUID OTHER.zip
 snapshot diff --ignore updated_at --ignore '$.items[*].token' UUID OTHER.zip
 </code></pre>
-<p><code>list</code> accepts the filters of the HTTP API: <code>--report</code>, <code>--application</code>, <code>--version</code>, <code>--min-version</code>, <code>--max-version</code>, <code>--module</code>, <code>--identifier</code>, <code>--device</code>, <code>--after</code>, <code>--before</code>, <code>--text</code>.</p>
+<p><code>list</code> accepts the filters of the HTTP API: <code>--report</code>, <code>--application</code>, <code>--version</code>, <code>--min-version</code>, <code>--max-version</code>, <code>--module</code>, <code>--identifier</code>, <code>--device</code>, <code>--after</code>, <code>--before</code>, <code>--text</code>. <a href="/docs/search">Searching contents</a> describes what <code>grep</code> finds. A pattern that begins with <code>-</code> follows <code>--</code>, as in <code>snapshot grep -- -99.9 UUID</code>.</p>
 <h3 id="bundles-on-the-disk">Bundles on the disk</h3>
 <pre><code>snapshot pack PATH --output FILE.zip       # prints the UUID; --note and --field as for upload
 snapshot verify FILE.zip                   # or UUID: structure, checksums, digests, manifest
@@ -1771,7 +1775,7 @@ chown -R snapshot: /srv/snapshot
 """##),
     "observability": Manual.Article(
       title: ##"Observability"##,
-      digest: "75056441887c9a1c6b60faa82389313f167b8aa1272e0739c0c58377488795d8",
+      digest: "910072aae38d54acba2fb66758947bae8c48f15f2748dc95826e07dd409ce74f",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Observability</h1>
@@ -1818,7 +1822,7 @@ chown -R snapshot: /srv/snapshot
 </tr>
 <tr>
 <td><code>action</code></td>
-<td>operation id in <code>/openapi.json</code>, also if a web page performed it. Only pages have <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code> and <code>readHistory</code>; <code>expireByRule</code> is a deletion by a retention rule</td>
+<td>operation id in <code>/openapi.json</code>, also if a web page performed it. Only pages have <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code>, <code>searchContents</code> and <code>readHistory</code>; <code>expireByRule</code> is a deletion by a retention rule</td>
 </tr>
 <tr>
 <td><code>snapshot</code>, <code>report</code></td>
@@ -2308,6 +2312,130 @@ snapshot expire               # deletes it
 <p>A damaged bundle is renamed to <code>UUID.damaged</code> and no longer served: requests are answered with <code>500</code> (<code>snapshot-damaged</code>), and its record has <code>&quot;verified&quot;: &quot;damaged&quot;</code>. The same happens when a bundle's length on the disk differs from its record, or when the check of its checksums after the upload fails.</p>
 <p>To repair it, attach the same bytes again under the same UUID. The server checks them completely before it answers. If the checksums in these bytes are wrong themselves, the answer is <code>422</code> (<code>invalid-bundle</code>) and nothing changes.</p>
 <p>A record <code>UUID.json</code> states that its bundle was published. If the bundle's file is gone later, it is lost, also if the catalogue is gone too: the snapshot stays in lists as damaged, and requests are answered in the same way. The start after a crash or a change of the folders logs it, and every later one until it is mended; <code>snapshot scrub</code>, <code>snapshot backup</code> and <code>snapshot migrate</code> name it with exit code 2, <code>snapshot doctor</code> names it, and <code>snapshot_store_lost_bundles</code> counts it. Attach the same bundle again, copy its file from a backup, or delete the snapshot.</p>
+</article>
+</div>
+"""##),
+    "search": Manual.Article(
+      title: ##"Searching contents"##,
+      digest: "0c635b3088aaf31c5165175ae511b5d768ee86815fed3e67689829065140b33c",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Searching contents</h1>
+<p>How to find a value in the recordings, attachments and files of snapshots.</p></div></div>
+<div class="document">
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>One grammar is used by the search on the page of a file, by the search in all contents of snapshots, and by <code>snapshot grep</code>.</p>
+<div class="wide">
+<table class="list"><caption class="hidden">Overview</caption>
+<thead>
+<tr>
+<th scope="col">query</th>
+<th scope="col">finds</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>paid</code></td>
+<td>keys and values that contain the text; case is ignored</td>
+</tr>
+<tr>
+<td><code>-99.9</code></td>
+<td>numbers with this value, such as <code>-99.90</code> and <code>-9.99e1</code>, and what contains the text</td>
+</tr>
+<tr>
+<td><code>&quot;Paid&quot;</code></td>
+<td>keys and strings that are exactly this text; escape sequences are those of JSON</td>
+</tr>
+<tr>
+<td><code>img_*.png</code></td>
+<td>keys and values that match as a whole: <code>*</code> stands for any characters, case is ignored</td>
+</tr>
+<tr>
+<td><code>key:token</code>, <code>value:paid</code></td>
+<td>one of the above, only in keys or only in values</td>
+</tr>
+<tr>
+<td><code>type:null</code></td>
+<td>values of this type: <code>string</code>, <code>number</code>, <code>boolean</code>, <code>null</code>, <code>object</code> or <code>array</code></td>
+</tr>
+<tr>
+<td><code>width:-1</code></td>
+<td>values at the key <code>width</code> for which the condition <code>-1</code> is true</td>
+</tr>
+<tr>
+<td><code>.items[0].name</code>, <code>/items/0/name</code></td>
+<td>the value at a path, in the syntax of jq or as a JSON Pointer</td>
+</tr>
+<tr>
+<td><code>.articles[*].media[*].width</code></td>
+<td>values at a path: <code>[*]</code> stands for any index, <code>.*</code> for any key</td>
+</tr>
+<tr>
+<td><code>$..width</code></td>
+<td>values at any depth; <code>$</code> can be omitted before a key</td>
+</tr>
+<tr>
+<td><code>$..id:type:string</code></td>
+<td>a path and a condition: here, ids that are strings, where numbers are usual</td>
+</tr>
+</tbody>
+</table></div>
+<div class="wide">
+<table class="list"><caption class="hidden">Overview</caption>
+<thead>
+<tr>
+<th scope="col">condition</th>
+<th scope="col">is true for</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>&lt;0</code>, <code>&lt;=0</code>, <code>&gt;0</code>, <code>&gt;=0</code></td>
+<td>numbers, and strings that are a number, in this order. With a text such as <code>&lt;2026-11-21</code>: strings, in the order of their characters</td>
+</tr>
+<tr>
+<td><code>=1</code></td>
+<td>numbers with this value, and no strings</td>
+</tr>
+<tr>
+<td><code>-1</code></td>
+<td>numbers with this value, and strings that are such a number</td>
+</tr>
+<tr>
+<td><code>null</code>, <code>true</code>, <code>false</code></td>
+<td>this value, and not the string</td>
+</tr>
+<tr>
+<td><code>&quot;Paid&quot;</code>, <code>img_*</code>, <code>paid</code></td>
+<td>strings and numbers, as above; <code>*</code> alone for every value</td>
+</tr>
+<tr>
+<td><code>type:number</code></td>
+<td>values of this type</td>
+</tr>
+</tbody>
+</table></div>
+<p>A condition is never an error for a value: a value of another type does not match. Numbers are compared exactly, whatever their number of digits. A key before a colon consists of letters, digits, <code>_</code>, <code>-</code>, <code>.</code>, <code>$</code>, <code>@</code> and <code>*</code>, and does not begin with a digit; any other key is written in quotation marks: <code>&quot;a key&quot;:1</code>. Without them, case is ignored. The elements of an array at a key are values at the key. Keys in paths are exact. In JSON Lines, a path is one in each document, or begins with the index of the document.</p>
+<p>What can be a text is found as one too: <code>localhost:8080</code> and <code>/news/feed</code> find strings that contain them. To find only the text, write <code>value:/news/feed</code>.</p>
+<p>In a file of text, each line is a value. Words, numbers, texts with <code>*</code> and texts in quotation marks are found anywhere in a line; a query with a key or a path is found as it is written; types and comparisons find nothing.</p>
+<p>A query has at most 1,024 bytes, a path 60 steps, a text 16 asterisks. A query that is malformed is answered with a sentence about it.</p>
+<h3 id="in-all-contents">In all contents</h3>
+<p><code>/snapshots/{id}/search</code>, <code>/reports/{report}/search</code> and <code>/search</code> search every recording, attachment and file of an app's container in a snapshot, or in the 20 newest snapshots of a report or of all that the visitor may read. JSON, JSON Lines and property lists are searched by their values, other text by its lines; also in UTF-16 and UTF-32. Images and other bytes are not searched.</p>
+<p>The result has the values in groups of places whose paths differ only in indices, with the number of places of each value:</p>
+<pre><code>.articles[*].media[*].width    2,116 places
+  -1     × 1
+  1200   × 2,115
+</code></pre>
+<p>Values that are rarer than the others of their group come first, and so do files that have such values. Each value leads to its first place on the page of the file.</p>
+<p>There is no index: files are read when they are searched. A page ends after 1.5 seconds, 1 GiB, or 40 files in which something was found, and has a link with which the search goes on. A file that takes longer alone is searched as far as that, which the page says; the page of the file searches all of it. Files of more than 256 MiB, and property lists of more than 16 MiB, are not searched. Of one key, value or number, the first 64 KiB are searched, of a line the first 4 KiB. In one file, 500 groups, 1,000 values of each, and 5,000 values in total are told apart, by their first 200 bytes; 20 groups and 8 values of each are listed. What is beyond a limit is counted.</p>
+<h3 id="in-a-terminal">In a terminal</h3>
+<pre><code>snapshot grep width:-1 UUID               # or a bundle, a folder, any file
+snapshot grep '$..id:type:string' --report BUG-123
+snapshot grep --json -- -99.9 UUID OTHER.zip
+snapshot cat UUID news/feed --path '.articles[3].media[0]'
+</code></pre>
+<p>See <a href="/docs/command">The command</a>.</p>
 </article>
 </div>
 """##),
@@ -2801,7 +2929,7 @@ snapshot expire               # deletes it
 """##),
     "snapshotserver": Manual.Article(
       title: ##"Documentation"##,
-      digest: "211b1fd0d393eeecfb942c857338611d930fa39623f4d874ef83ef70cb079ed0",
+      digest: "45e1403e455f5296fc0630f98e010cfbd95af0a96103c2734393f6608347c5d0",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a></nav>
 <div class="title"><div><h1>Documentation</h1>
@@ -2866,6 +2994,9 @@ snapshot expire               # deletes it
 </li>
 <li><a href="/docs/webpages">Web pages</a>
 <p>The pages that a browser shows, signing in, and their protection against untrusted data.</p>
+</li>
+<li><a href="/docs/search">Searching contents</a>
+<p>How to find a value in the recordings, attachments and files of snapshots.</p>
 </li>
 </ul>
 <h2 id="in-an-app">In an app</h2>
@@ -2942,7 +3073,7 @@ snapshot expire               # deletes it
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "fa4503b102df27ef30f3c484edad9c392e195740a5984131416a4e7ab4e847c6",
+      digest: "8a95fff987549dc81abed8584274c81c654fc598254f1a4de182bfd274ff40ef",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -2974,7 +3105,7 @@ snapshot expire               # deletes it
 <tbody>
 <tr>
 <td><code>/</code></td>
-<td>search by words, UUID or report, also by their beginnings, with the filters of the API; the newest snapshots; snapshots received in the last 30 days. A client that does not accept <code>text/html</code> gets the list of calls as text</td>
+<td>search by words, UUID, report or version, also by their beginnings, with the filters of the API; the newest snapshots; snapshots received in the last 30 days. A client that does not accept <code>text/html</code> gets the list of calls as text</td>
 </tr>
 <tr>
 <td><code>/reports/{report}</code></td>
@@ -3015,6 +3146,10 @@ snapshot expire               # deletes it
 <tr>
 <td><code>/snapshots/{id}/diff?with={id}</code></td>
 <td>the differences between two snapshots</td>
+</tr>
+<tr>
+<td><code>/snapshots/{id}/search?find={query}</code>, <code>/reports/{report}/search</code>, <code>/search</code></td>
+<td>what a query finds in the contents of a snapshot, or of the 20 newest ones of a report or of all. See <a href="/docs/search">Searching contents</a></td>
 </tr>
 <tr>
 <td><code>/docs</code>, <code>/docs/{article}</code></td>
@@ -3065,8 +3200,8 @@ snapshot expire               # deletes it
 </tbody>
 </table></div>
 <h3 id="search">Search</h3>
-<p>A result of a search for text shows where it was found and marks the match. Lists show how many modules of a snapshot are complete: every identifier that the module declares was recorded. A search without results explains what can be found.</p>
-<p>All pages work without JavaScript. With it, times are in the browser's time zone instead of UTC, and keys work. Errors are shown as pages with the request id; only calls under <code>/v1</code> answer problems as JSON. Pages are not part of the API and not described in <code>/openapi.json</code>. The audit log records them with the same actions as API calls, and with <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code> and <code>readHistory</code>.</p>
+<p>A result of a search for text shows where it was found and marks the match. Lists show how many modules of a snapshot are complete: every identifier that the module declares was recorded. A search without results explains what can be found, and has a link to a search in the contents.</p>
+<p>All pages work without JavaScript. With it, times are in the browser's time zone instead of UTC, and keys work. Errors are shown as pages with the request id; only calls under <code>/v1</code> answer problems as JSON. Pages are not part of the API and not described in <code>/openapi.json</code>. The audit log records them with the same actions as API calls, and with <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code>, <code>searchContents</code> and <code>readHistory</code>. A search in several snapshots is one entry, which names the report, if there is one, and no snapshot.</p>
 <p>A recording is found by its identifier too: <code>/snapshots/{id}/files/recordings/news%2Ffeed</code>. Unknown parameters in the address of a page, such as <code>utm_source</code>, are ignored.</p>
 <p>The settings <code>tracker</code> and <code>newIssue</code> (<a href="/docs/settings">Settings</a>) add links to your issue tracker to the pages of reports and snapshots.</p>
 <h3 id="files">Files</h3>
@@ -3105,7 +3240,7 @@ snapshot expire               # deletes it
 </tr>
 <tr>
 <td><code>find</code></td>
-<td>keys and values that contain a text (<code>key:</code> or <code>value:</code> before it restricts that), or the value at a path such as <code>.items[0].title</code></td>
+<td>a query of <a href="/docs/search">Searching contents</a>, such as a text, <code>width:&lt;0</code> or <code>.items[*].title</code></td>
 </tr>
 <tr>
 <td><code>hit</code></td>
