@@ -9,7 +9,7 @@ extension PreviewPage {
     let isText = preview.views.contains(.text) && (preview.view == .text || preview.view == .hex)
     return [
       "action": links.path(FileSelection()), "field": PageField.find.rawValue, "text": selection.find,
-      "hidden": hiddenFields(isText: isText),
+      "hidden": hiddenFields(isText: isText), "help": PagePath.article("search").description,
       "label": isText ? "Find in the text" : "Find a key, a value or a path", "hasForms": !isText,
     ]
   }

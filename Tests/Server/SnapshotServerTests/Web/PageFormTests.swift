@@ -31,7 +31,7 @@ import Testing
     for (action, isGood, notice) in [("mark-good", true, "good"), ("unmark-good", false, "not-good")] {
       let answer = try await browser.post("\(path)/\(action)", ["form-token": token])
       #expect(answer.status == 303)
-      #expect(answer.fields[.location] == "\(path)?done=\(notice)")
+      #expect(answer.fields[.location] == "\(path)?show=details&done=\(notice)")
       #expect(try await guarded.api.store.record(bundle.id).isGood == isGood)
     }
     let answer = try await browser.post("\(path)/delete", ["form-token": token])
