@@ -3073,7 +3073,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "8a95fff987549dc81abed8584274c81c654fc598254f1a4de182bfd274ff40ef",
+      digest: "6c2c47b3911e39547d57743dd37bcbb3ea2e9fa4c06f4818423a79fda650663b",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -3325,7 +3325,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <pre><code>Content-Security-Policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self';
   form-action 'self'; base-uri 'none'; frame-ancestors 'none'
 </code></pre>
-<p>The pages of files, and the page of a report with the form for uploads, also have <code>connect-src 'self'</code>, for their scripts. All pages are sent with <code>Cache-Control: no-store</code>, <code>Referrer-Policy: same-origin</code> (with <code>no-referrer</code>, browsers would send forms with <code>Origin: null</code>), <code>X-Content-Type-Options: nosniff</code>, <code>Cross-Origin-Opener-Policy: same-origin</code> and <code>Cross-Origin-Resource-Policy: same-origin</code>.</p>
+<p>The pages of snapshots with a file, and the page of a report with the form for uploads, also have <code>connect-src 'self'</code>, for their scripts. All pages are sent with <code>Cache-Control: no-store</code>, <code>Referrer-Policy: same-origin</code> (with <code>no-referrer</code>, browsers would send forms with <code>Origin: null</code>), <code>X-Content-Type-Options: nosniff</code>, <code>Cross-Origin-Opener-Policy: same-origin</code> and <code>Cross-Origin-Resource-Policy: same-origin</code>.</p>
 <p>Text is escaped. Invisible characters and characters that change the direction of text are made visible. A raw file is sent with <code>default-src 'none'; sandbox</code>, and with a media type from a short list; files of other types are downloads. Of the decoded contents of strings, only PNG, JPEG, GIF and WebP images are not downloads. The amount of data that a page reads from a bundle is limited, and a page says when it omits something.</p>
 </article>
 </div>

@@ -71,10 +71,11 @@ import Testing
   @Test func `the pages show a note as text, first, and its beginning in lists`() async throws {
     #expect(try await api.upload(bundle.bytes).status == 201)
     let browser = PageBrowser(api)
-    let page = try await browser.get("/snapshots/\(bundle.id)").text
-    let note = try #require(page.range(of: "The balance<br>&lt;b&gt;was negative&lt;/b&gt;"))
-    let facts = try #require(page.range(of: ">Details<"))
-    #expect(note.lowerBound < facts.lowerBound)
+    let page = try await browser.get("/snapshots/\(bundle.id)?show=details").text
+    let note = try #require(page.range(of: "<q>The balance &lt;b&gt;was negative&lt;/b&gt;</q>"))
+    let list = try #require(page.range(of: "class=\"work-list\""))
+    #expect(note.lowerBound < list.lowerBound)
+    #expect(page.contains("The balance<br>&lt;b&gt;was negative&lt;/b&gt;"))
     #expect(!page.contains("<b>was"))
     #expect(try await browser.get("/").text.contains("“<bdi>The balance</bdi>”"))
     #expect(try await browser.get("/reports/BUG-1").text.contains("“<bdi>The balance</bdi>”"))

@@ -182,7 +182,7 @@ import Testing
     let bundle = try await attach(report: "proj/issue/9")
     let path = "/snapshots/\(bundle.id)"
     let link = try await browser.post(
-      path + "/link", ["form-token": browser.formToken(in: path), "seconds": "60"])
+      path + "/link", ["form-token": browser.formToken(in: path + "?show=details"), "seconds": "60"])
     var pages = [link]
     for page in [path, path + "/files/manifest.json", path + "/diff", path + "/diff?with=\(bundle.id)"] {
       pages.append(try await browser.get(page))
