@@ -59,9 +59,10 @@ extension WebPagesTests {
       try await browser.follow("#comments button")
       #expect(try await browser.text("#comments").contains("Reproduced"))
 
-      // The other snapshot of the report is proposed.
-      try await browser.follow("a[href*='/diff']")
-      #expect(try await browser.url.contains("with=\(first)"))
+      // A snapshot of another application is not proposed, but can be chosen.
+      try await browser.follow("a[href$='/diff']")
+      try await browser.follow(".candidates a.button")
+      #expect(try await browser.url.contains("\(first)/diff?with=\(second)"))
       #expect(try await browser.text("main").contains("feed.json"))
     }
   }

@@ -80,7 +80,7 @@ extension SnapshotPage: Page {
       "copy": ["text": record.id.description, "label": "the UUID"] as Fields,
       "tracker": tracker.address(of: record.report),
       "newIssue": tracker.newIssue(about: record),
-      "compare": PagePath.diff(record.id, with: other?.id).description,
+      "compare": (other.map { PagePath.diff($0.id, with: record.id) } ?? .diff(record.id)).description,
       "otherName": other.map { budget.name($0.versionName, most: 60) },
       "bundle": PagePath.bundle(record.id).description,
       "bundleSize": Measures.sizeFields(record.size),
