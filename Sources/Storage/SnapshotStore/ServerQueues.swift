@@ -23,7 +23,7 @@ package struct ServerQueues: Sendable {
   package let checkers = QueueSet("checker", count: 3)
   /// Render pages, and encode long responses.
   package let pages = QueueSet("page", count: 2)
-  /// Compare bundles, which can take a second.
+  /// Compare bundles and search their contents, which can take a second.
   package let comparisons = QueueSet("comparison", count: Processors.count)
   /// Do work that may take seconds. Each object that uses them takes one for itself; there are enough for all.
   package let background = QueueSet("background", count: 8)

@@ -70,6 +70,15 @@ import Testing
     #expect(state([0, 1, 2, 3], expectsJSON: true).problem == nil)
   }
 
+  @Test(arguments: [
+    ("a.json", true), ("news/A.JSON", true), ("events.jsonl", true), ("a.ndjson", true),
+    ("map.geojson", true),
+    ("trace.har", true), ("json", false), ("a.json.gz", false), ("a.", false), ("", false), ("feed", false),
+  ])
+  func `names of JSON are known by their extensions`(name: String, isJSON: Bool) {
+    #expect(ContentExaminer.isNamedAsJSON(name) == isJSON)
+  }
+
   @Test func `bytes that are not UTF-8 are a problem of JSON`() {
     #expect(state(Array("{\"a\":\"".utf8) + [0xFF, 0x22, 0x7D]).problem == .invalidJSON(line: 1, column: 7))
   }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import SnapshotClient
 import SnapshotDiff
 import SnapshotFormat
 import SystemIO
@@ -42,20 +41,7 @@ struct DiffCommand: AsyncParsableCommand {
 
   @OptionGroup var options: ServerOptions
 
-  func run() async throws {
-    let differs: Bool
-    do {
-      differs = try await compare()
-    } catch let failure as CommandFailure {
-      throw CommandFailure(failure.description, status: .refused)
-    } catch let error as SnapshotClientError {
-      throw CommandFailure(error.description, status: .refused)
-    }
-    if Console.lostOutput.value {
-      throw CommandFailure("The result could not be written to stdout.", status: .refused)
-    }
-    if differs { throw ExitCode(1) }
-  }
+  func run() async throws { try await SearchStatus.exit(isOne: compare) }
 
   /// Prints the differences, and returns whether there are any.
   private func compare() async throws -> Bool {

@@ -43,20 +43,7 @@ struct GrepCommand: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
-    let found: Bool
-    do {
-      found = try await search()
-    } catch let failure as CommandFailure {
-      throw CommandFailure(failure.description, status: .refused)
-    } catch let error as SnapshotClientError {
-      throw CommandFailure(error.description, status: .refused)
-    }
-    if Console.lostOutput.value {
-      throw CommandFailure("The result could not be written to stdout.", status: .refused)
-    }
-    if !found { throw ExitCode(1) }
-  }
+  func run() async throws { try await SearchStatus.exit { try await !search() } }
 
   private func search() async throws -> Bool {
     let query: ContentQuery

@@ -33,19 +33,11 @@ struct ProblemsCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let rows: [Row]
-    do {
-      rows = try Self.rows(of: try await options.open(snapshot))
-    } catch let failure as CommandFailure {
-      throw CommandFailure(failure.description, status: .refused)
-    } catch let error as BundleError {
-      throw CommandFailure(error.description, status: .refused)
+    try await SearchStatus.exit {
+      let rows = try Self.rows(of: try await options.open(snapshot))
+      if json { Console.print(json: rows) } else { rows.map(\.line).forEach(Console.print) }
+      return !rows.isEmpty
     }
-    if json { Console.print(json: rows) } else { rows.map(\.line).forEach(Console.print) }
-    if Console.lostOutput.value {
-      throw CommandFailure("The result could not be written to stdout.", status: .refused)
-    }
-    if !rows.isEmpty { throw ExitCode(1) }
   }
 
   private static func rows(of snapshot: OpenSnapshot) throws(BundleError) -> [Row] {

@@ -28,20 +28,14 @@ struct SecretsCommand: AsyncParsableCommand {
 
   func run() async throws {
     let scratch = try ScratchFolder()
-    let found: [SecretPlaces]
-    do {
-      found = try await options.withSource(snapshot) { try rules.redact($0, in: scratch) }.found
-    } catch let failure as CommandFailure {
-      throw CommandFailure(failure.description, status: .refused)
+    try await SearchStatus.exit {
+      let found = try await options.withSource(snapshot) { try rules.redact($0, in: scratch) }.found
+      if json {
+        Console.print(json: found)
+      } else {
+        found.flatMap(\.lines).forEach(Console.print)
+      }
+      return !found.isEmpty
     }
-    if json {
-      Console.print(json: found)
-    } else {
-      found.flatMap(\.lines).forEach(Console.print)
-    }
-    if Console.lostOutput.value {
-      throw CommandFailure("The result could not be written to stdout.", status: .refused)
-    }
-    if !found.isEmpty { throw ExitCode(1) }
   }
 }

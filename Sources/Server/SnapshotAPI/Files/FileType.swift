@@ -19,7 +19,7 @@ package struct FileType: Hashable {
 
   /// Whether the name of the file at `path` ends as those of JSON do.
   package static func isNamedAsJSON(_ path: String) -> Bool {
-    ["json", "jsonl", "ndjson", "json-seq", "geojson", "har"].contains(ending(of: path))
+    ContentExaminer.extensionsOfJSON.contains(ending(of: path))
   }
 
   /// All media types that are shown inline.

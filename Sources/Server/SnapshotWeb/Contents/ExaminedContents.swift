@@ -12,7 +12,8 @@ final class ExaminedContents: Sendable {
   /// The contents.
   let contents: BundleContents
   private let examined: Lock<[ContentState?]>
-  private let hasBegunRest = Lock(false)
+  /// Whether recordings are being examined later.
+  private let isContinuing = Lock(false)
 
   /// Creates contents of which nothing is examined.
   /// - Parameter states: the states of the first recordings.
@@ -24,22 +25,25 @@ final class ExaminedContents: Sendable {
   /// The states of the recordings, in their order; `nil` for those that were not examined.
   var states: [ContentState?] { examined.withLock { $0 } }
 
-  /// Examines small recordings at once, and has the others examined later: the smallest first. Blocks.
+  /// Examines small recordings at once, and has as many others examined later as ``largest`` allows: the smallest first.
+  /// Blocks.
   /// - Parameter later: runs a closure after this.
   func examine(
     _ bundle: CheckedBundle, atOnce: Int64 = bytesAtOnce,
     later: (@escaping @Sendable () -> Void) -> Void
   ) throws(BundleError) {
     try examine(bundle, upTo: atOnce)
-    let isLeft = states.indices.contains { states[$0] == nil && isExaminable($0) }
-    guard isLeft,
-      !hasBegunRest.withLock({ hasBegun in
-        defer { hasBegun = true }; return hasBegun
+    let states = states
+    guard states.indices.contains(where: { states[$0] == nil && isExaminable($0) }),
+      !isContinuing.withLock({ isContinuing in
+        defer { isContinuing = true }
+        return isContinuing
       })
     else { return }
     later { [weak self] in
       // A bundle that can't be read is reported by the page that shows it.
-      do throws(BundleError) { try self?.examine(bundle, upTo: .max) } catch {}
+      do throws(BundleError) { try self?.examine(bundle, upTo: Self.largest) } catch {}
+      self?.isContinuing.withLock { $0 = false }
     }
   }
 

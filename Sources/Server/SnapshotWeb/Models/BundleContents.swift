@@ -28,8 +28,7 @@ struct BundleContents: Sendable {
 
     /// Its problem, given what its contents are.
     func problem(with state: ContentState?) -> RecordingProblem? {
-      if let exchangeProblem { return exchangeProblem }
-      return state?.problem == .empty && mayBeEmpty ? nil : state?.problem
+      RecordingProblem(ofExchange: exchangeProblem, ofContents: state?.problem, mayBeEmpty: mayBeEmpty)
     }
   }
 

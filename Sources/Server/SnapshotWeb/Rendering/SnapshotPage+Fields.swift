@@ -25,7 +25,7 @@ extension SnapshotPage: Page {
       "isListAlone": isListAlone,
       "snapshot": PagePath.snapshot(record.id, list).description,
       "head": budget.part(10_000) { head(frame.tracker, &$0) },
-      "list": (try? contents.get()).map { $0.fields(of: record.id, &budget) },
+      "list": listFields(&budget),
       "unreadable": unreadable,
       "file": selected.file?.fields,
       "details": isDetails ? details(isOpen: frame.account == .open, frame, &budget) : nil,
@@ -40,6 +40,11 @@ extension SnapshotPage: Page {
 
   private var list: ListSelection {
     if case .success(let list) = contents { list.selection } else { ListSelection() }
+  }
+
+  private func listFields(_ budget: inout PageBudget) -> Fields? {
+    guard case .success(let list) = contents else { return nil }
+    return list.fields(of: record.id, &budget)
   }
 
   private var unreadable: String? {

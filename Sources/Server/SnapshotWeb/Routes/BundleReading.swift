@@ -30,7 +30,7 @@ enum BundleReading {
       let contents = try cache.contents(of: bundle.record.sha256) { () throws(BundleError) in
         try BundleContents(checked, modules: modules)
       }
-      try contents.examine(checked) { ServerQueues.shared.longReaders.next.async(execute: $0) }
+      try contents.examine(checked) { ServerQueues.shared.maintenance.async($0) }
       list = ContentsList(contents, selection, modules: modules)
     } catch {
       return .failure(try unreadable(error))

@@ -5,7 +5,7 @@ import Observability
 import SnapshotStore
 import SystemIO
 
-/// Runs comparisons: as many at a time as there are processors, the shortest of those that wait first. Refuses more than
+/// Runs comparisons and searches of contents: as many at a time as there are processors, the shortest of those that wait first. Refuses more than
 /// a number of waiting ones, which would only be answered after their clients have given up. Thread-safe.
 final class ComparisonQueue: Sendable {
   private typealias Turn = CheckedContinuation<Result<DispatchQueue, HTTPProblem>, Never>
@@ -63,7 +63,7 @@ final class ComparisonQueue: Sendable {
 
   private static var busy: HTTPProblem {
     HTTPProblem(
-      .busy, detail: "Too many comparisons are waiting. Try again in a few seconds.",
+      .busy, detail: "Too many comparisons and searches are waiting. Try again in a few seconds.",
       headerFields: [.retryAfter: "5"])
   }
 }

@@ -1,4 +1,5 @@
 import AccessControl
+import Dispatch
 import HTTPEngine
 import HTTPTypes
 import Observability
@@ -10,8 +11,6 @@ import SystemIO
 
 /// The pages that search the contents of snapshots.
 struct SearchPages: Sendable {
-  private static let readers = ServerQueues.shared.longReaders
-
   private let pages: PageMaker
   private let service: SnapshotService
   private let scanLimits: ContentScan.Limits
@@ -97,10 +96,22 @@ struct SearchPages: Sendable {
     return try await show(page, rest, from: start, query, call)
   }
 
+  /// Searches `records` when it is its turn among searches and comparisons, since it keeps a processor busy for a second.
   private func show(
     _ page: SearchPage, _ records: ArraySlice<SnapshotRecord>, from start: Int, _ query: ContentQuery,
     _ call: PageCall
   ) async throws -> HTTPServerResponse {
+    let weight = records.reduce(0) { min($0 + $1.size, scanLimits.bytes) }
+    let searched = try await ComparisonPages.comparisons.perform(weight: weight) { queue in
+      try await search(page, records, from: start, query, on: queue)
+    }
+    return try await pages.render(searched, for: call.visitor)
+  }
+
+  private func search(
+    _ page: SearchPage, _ records: ArraySlice<SnapshotRecord>, from start: Int, _ query: ContentQuery,
+    on queue: DispatchQueue
+  ) async throws -> SearchPage {
     var page = page
     var scan = ContentScan(query, limits: scanLimits)
     for (index, record) in records.enumerated() {
@@ -115,7 +126,7 @@ struct SearchPages: Sendable {
         continue
       }
       let (begun, first) = (scan, index == 0 ? start : 0)
-      let (after, result, next) = try await Self.readers.next.perform { () throws(any Error) in
+      let (after, result, next) = try await queue.perform { () throws(any Error) in
         var scan = begun
         let (result, next) = try scan.search(bundle, from: first)
         return (scan, result, next)
@@ -127,7 +138,7 @@ struct SearchPages: Sendable {
         break
       }
     }
-    return try await pages.render(page, for: call.visitor)
+    return page
   }
 
   /// Returns the bundle; `nil` if it is damaged, or was deleted meanwhile.

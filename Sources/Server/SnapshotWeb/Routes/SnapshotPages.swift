@@ -89,17 +89,21 @@ struct SnapshotPages: Sendable {
     if panel == .details { shown.neighbours = try await service.neighbours(of: record, for: call.caller) }
     let bundle = try await readable(id)
     shown.other = try await service.otherSnapshots(for: record, call.caller).proposed
-    let (other, _) = try await other(panel == nil ? shown.other?.id : nil, call)
+    // On an object store, a bundle that nobody asked for is not worth a long download.
+    let isShort = (shown.other?.size ?? 0) <= RecordedChanges.mostBytes
+    let (other, _) = try await other(panel == nil && isShort ? shown.other?.id : nil, call)
     let complete = shown
     var response = try await pages.render(call.visitor, notice: notice, on: Self.readers.next) {
       [viewer, contents, filter] renderer, frame in
       var page = complete
-      page.selected = panel.map { .panel($0) } ?? (bundle == nil ? .panel(.details) : .nothing)
+      page.selected = panel.map { .panel($0) } ?? .nothing
       if let bundle {
         page.contents = try BundleReading.list(
           of: bundle, selection, cache: contents, with: other, filter: filter)
         if panel == nil { try page.selectFirst(of: bundle, cache: viewer, with: other, filter) }
       }
+      // Without a list, there is still the record.
+      if case .failure = page.contents, panel == nil { page.selected = .panel(.details) }
       return renderer.render(page, in: frame)
     }
     // The script loads parts of the first file.
@@ -287,7 +291,11 @@ extension SnapshotPage {
   ) throws {
     guard case .success(var list) = contents, let path = list.first else { return }
     let file = FileSelection(list: list.selection, with: other?.record.id)
-    let entry = try FileRoutes.entry(named: [path], in: bundle)
+    let entry: ZipEntry
+    do { entry = try FileRoutes.entry(named: [path], in: bundle) } catch is HTTPProblem {
+      // The page of the file says why it can't be shown.
+      return
+    }
     selected = .first(
       try BundleReading.preview(of: entry, in: bundle, file, cache: cache, with: other, filter: filter))
     list.current = path

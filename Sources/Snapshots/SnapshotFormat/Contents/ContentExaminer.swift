@@ -55,9 +55,13 @@ public struct ContentExaminer {
     json?.take(head)
   }
 
-  /// Whether the name of a file or an identifier ends as those of JSON do.
+  /// The extensions of the names of JSON, in lower case.
+  package static let extensionsOfJSON: Set = ["json", "jsonl", "ndjson", "json-seq", "geojson", "har"]
+
+  /// Whether the name of a file or an identifier ends as those of JSON do, in any letter case.
   public static func isNamedAsJSON(_ name: String) -> Bool {
-    name.hasSuffix(".json") || name.hasSuffix(".geojson")
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
+    return extensionsOfJSON.contains(String(name[dot...].dropFirst()).lowercased())
   }
 }
 

@@ -15,6 +15,17 @@ public enum RecordingProblem: Hashable, Sendable {
   case failed(String)
 }
 
+extension RecordingProblem {
+  /// Chooses the problem that is told: that of the exchange, otherwise that of the contents.
+  /// - Parameter mayBeEmpty: whether it is no problem that there are no bytes.
+  package init?(
+    ofExchange exchange: RecordingProblem?, ofContents contents: RecordingProblem?, mayBeEmpty: Bool
+  ) {
+    guard let problem = exchange ?? (contents == .empty && mayBeEmpty ? nil : contents) else { return nil }
+    self = problem
+  }
+}
+
 extension RecordingProblem: CustomStringConvertible {
   /// The problem in a few words, such as `invalid JSON, 1:9`.
   public var description: String {
@@ -55,8 +66,6 @@ extension Manifest.Recording {
 
   /// Everything known about the recording's problem: that of its exchange, otherwise that of its contents.
   public func problem(with contents: ContentState?) -> RecordingProblem? {
-    if let exchangeProblem { return exchangeProblem }
-    guard let problem = contents?.problem, !(problem == .empty && mayBeEmpty) else { return nil }
-    return problem
+    RecordingProblem(ofExchange: exchangeProblem, ofContents: contents?.problem, mayBeEmpty: mayBeEmpty)
   }
 }
