@@ -4,12 +4,12 @@ import SnapshotFormat
 
 extension ComparisonLimits {
   /// Limits for listing the differences of two snapshots on a page: some seconds, and memory for the largest pair of
-  /// recordings and 4 million values in each: about 400 MB, for any contents. Small recordings are compared first.
+  /// recordings and 6 million values in each: about 500 MB, for any contents. Small recordings are compared first.
   static let list = {
     var limits = ComparisonLimits()
     limits.recordingBytes = 64 << 20
     limits.totalBytes = 256 << 20
-    limits.values = 4_000_000
+    limits.values = 6_000_000
     limits.depth = 64
     limits.changes = 10
     limits.totalChanges = 500
@@ -27,7 +27,7 @@ extension ComparisonLimits {
   static let item = {
     var limits = ComparisonLimits()
     limits.recordingBytes = 64 << 20
-    limits.values = 4_000_000
+    limits.values = 6_000_000
     limits.changes = 100
     limits.excerptLength = 1000
     limits.keyLength = 1000

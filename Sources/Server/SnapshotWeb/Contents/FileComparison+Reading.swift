@@ -1,3 +1,4 @@
+import JSONText
 import SnapshotAPI
 import SnapshotDiff
 import SnapshotFormat
@@ -32,6 +33,20 @@ extension FileComparison {
       found.entry.name, found.entry, of: other.file, other.record.sha256)
     guard let document = file.document, let otherDocument = counterpart.document else { return }
     outcome = .marked(try ValueMarks(outline, of: document, in: otherDocument, filter: filter))
+    changes = try Self.changes(from: otherDocument, to: document, filter)
+  }
+
+  /// Compares whole documents, if they are small enough.
+  private static func changes(
+    from other: JSONView, to own: JSONView, _ filter: ComparisonFilter
+  ) throws -> Changes<JSONPath>? {
+    let limits = ComparisonLimits.timeline
+    guard let first = try other.source(of: other.root, limit: limits.recordingBytes),
+      let second = try own.source(of: own.root, limit: limits.recordingBytes),
+      case .json(let changes) = RecordingDifference.Detail(
+        first, second, limits: limits, limit: SnapshotChanges.mostValues, filter: filter)
+    else { return nil }
+    return changes
   }
 
   /// Finds the recording with the same identifier and call, or the other file of the same name.

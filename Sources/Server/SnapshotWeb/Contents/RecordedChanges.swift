@@ -21,9 +21,9 @@ extension ComparisonLimits {
   /// Limits for two snapshots of a timeline, which compares several: some ten milliseconds for usual contents.
   static let timeline = {
     var limits = ComparisonLimits()
-    limits.recordingBytes = 256 << 10
-    limits.totalBytes = 4 << 20
-    limits.values = 50_000
+    limits.recordingBytes = 2 << 20
+    limits.totalBytes = 16 << 20
+    limits.values = 200_000
     limits.depth = 64
     limits.changes = 40
     limits.totalChanges = 400

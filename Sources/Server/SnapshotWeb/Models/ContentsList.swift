@@ -27,8 +27,15 @@ struct ContentsList: Sendable {
     order = Self.order(contents, states, selection, modules)
   }
 
-  /// The path of the file that is shown if none is selected: the first recording, or else the first attachment.
-  var first: String? { order.first.map { contents.recordings[$0].path } ?? contents.attachments.first?.path }
+  /// The path of the file that is shown if none is selected: the first recording of the page with a problem, or else the
+  /// first one that differs from ``with``, the first one of all, or the first attachment.
+  var first: String? {
+    let rows = page.rows
+    let recording =
+      rows.first { problem(of: $0) != nil }
+      ?? rows.first { differences[contents.recordings[$0].path].map { $0 != .same } ?? false } ?? rows.first
+    return recording.map { contents.recordings[$0].path } ?? contents.attachments.first?.path
+  }
 
   /// The number of recordings of the list.
   var count: Int { order.count }

@@ -1,3 +1,5 @@
+import JSONText
+import SnapshotDiff
 import SnapshotFormat
 
 /// The comparison of a file with the same recording, or the file of the same name, of another snapshot.
@@ -22,6 +24,9 @@ struct FileComparison: Sendable {
   var path: String?
   /// The outcome.
   var outcome: Outcome
+  /// The first changes of the whole document, from the other snapshot to this one; `nil` if it is not a JSON document, or
+  /// too large to be compared for each page.
+  var changes: Changes<JSONPath>?
 
   /// The marks of the values on the page.
   var marks: ValueMarks? { if case .marked(let marks) = outcome { marks } else { nil } }

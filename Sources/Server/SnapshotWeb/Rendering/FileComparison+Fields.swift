@@ -15,6 +15,7 @@ extension PreviewPage {
   /// Returns the values of the template `compared`; `nil` if the file is not compared.
   func comparisonFields(_ links: FileLinks) -> Fields? {
     guard let comparison else { return nil }
+    let values = changeRows
     var selection = selection
     selection.with = nil
     let item =
@@ -37,14 +38,26 @@ extension PreviewPage {
         }
       },
       "without": links.path(selection),
+      "hasValues": !values.isEmpty,
+      "values": values,
     ]
+  }
+
+  /// The first changes of the file.
+  private var changeRows: [Fields] {
+    guard let comparison, let changes = comparison.changes, let other = comparison.other else { return [] }
+    var budget = PageBudget(8000)
+    return changes.rows.compactMap { change in
+      change.fields(in: nil, change.page(in: path, of: record.id, comparedWith: other.id), &budget)
+    }
   }
 }
 
 extension FileComparison {
   /// The outcome in a few words.
   fileprivate var words: String {
-    switch outcome {
+    if let changes, changes.count > 0 { return Measures.count(changes.count, "difference") + "." }
+    return switch outcome {
     case .missing: "It has no such file."
     case .identical: "The contents are identical."
     case .marked(let marks) where marks.count == 0: "Nothing differs on this page."

@@ -32,6 +32,7 @@ struct PageTemplates: Sendable {
     "other": PackageResources.other_mustache,
     "actions": PackageResources.actions_mustache,
     "changes": PackageResources.changes_mustache,
+    "values-changed": PackageResources.values_changed_mustache,
     "comments": PackageResources.comments_mustache,
     "neighbours": PackageResources.neighbours_mustache,
     "history": PackageResources.history_mustache,

@@ -71,6 +71,17 @@ import Testing
     #expect(same.contains("The contents are identical."))
   }
 
+  @Test func `the page of a file lists the first changes, and leads to each`() async throws {
+    let page = try await browser.get("/snapshots/\(second)/files/recordings/feed?with=\(first.id)").text
+    #expect(page.contains(": 300 differences."))
+    let rows = page.matches(of: /<li><a href="([^"]*)"> *<code>([^<]*)<\/code><\/a>/)
+    #expect(rows.map { String($0.2) } == [".[0].at", ".[0].text", ".[1].at", ".[1].text", ".[2].at"])
+    for row in rows {
+      let address = String(row.1).replacing("&amp;", with: "&")
+      #expect(try await browser.get(address).text.contains(" ch\""))
+    }
+  }
+
   @Test func `a file is shown even if the snapshot to compare with is not there`() async throws {
     let file = "/snapshots/\(first.id)/files/recordings/feed"
     let page = try await browser.get("\(file)?with=\(SnapshotID())")

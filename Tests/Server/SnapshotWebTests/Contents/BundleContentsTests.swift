@@ -84,6 +84,22 @@ import Testing
     #expect(later.count == 1)
   }
 
+  @Test func `a recording with a problem is shown first, or else one that differs`() throws {
+    func list(_ last: String) throws -> ContentsList {
+      let sample = try SampleBundle(["a", "b", "c"].map { ($0, Array(($0 == "c" ? last : "{}").utf8)) })
+      let examined = ExaminedContents(try BundleContents(sample.bundle, modules: []))
+      try examined.examine(sample.bundle) { $0() }
+      return ContentsList(examined)
+    }
+    var broken = try list("{,")
+    broken.differences = ["recordings/b": .changed(1)]
+    #expect(broken.first == "recordings/c")
+    var good = try list("{}")
+    #expect(good.first == "recordings/a")
+    good.differences = ["recordings/a": .same, "recordings/b": .changed(nil), "recordings/c": .added]
+    #expect(good.first == "recordings/b")
+  }
+
   @Test(arguments: [0, 50, 51])
   func `what was dropped is kept, and its reason is beside the missing identifier`(count: Int) throws {
     let dropped = (0..<count).map { number in
