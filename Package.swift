@@ -48,6 +48,7 @@ let snapshots = group(
       name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "SnapshotViewer", "ZipArchive"]),
     .target(name: "Redaction", dependencies: ["JSONText", "ZipArchive", .cryptoOfApps]),
     .target(name: "SnapshotViewer", dependencies: ["JSONText", "SystemIO", "ZipArchive"]),
+    .target(name: "HTTPArchive", dependencies: ["JSONText", "SnapshotFormat"]),
   ])
 
 /// HTTP for server and client, independent of snapshots.
@@ -170,7 +171,7 @@ let command = group(
       name: "snapshot",
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "SnapshotViewer", "Redaction",
-        "DataSnapshots",
+        "HTTPArchive", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "SnapshotServer", .httpTypes,
@@ -234,6 +235,7 @@ let tests = [
       .testTarget(
         name: "SnapshotViewerTests",
         dependencies: ["SnapshotViewer", "JSONText", "ZipArchive", "SystemIO", "TestSupport"]),
+      .testTarget(name: "HTTPArchiveTests", dependencies: ["HTTPArchive", "JSONText", "SnapshotFormat"]),
     ]),
   group(
     "Tests/HTTP",
@@ -347,7 +349,7 @@ let tests = [
 /// libFuzzer makes the inputs.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff", "SnapshotFormat",
+  "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff", "SnapshotFormat",
   "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
   .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]

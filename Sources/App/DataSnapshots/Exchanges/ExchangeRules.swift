@@ -1,5 +1,5 @@
 public import Foundation
-import Redaction
+package import Redaction
 import SnapshotFormat
 
 /// How HTTP exchanges are recorded: their identifiers, and how much of them is kept.
@@ -39,7 +39,7 @@ public struct ExchangeRules: Sendable {
   static let redactedDigestLimit = 64 << 10
 
   /// Returns the identifier of a request, redacted.
-  func identifier(method: String, url: URL, body: Data, _ redactor: Redactor) -> String {
+  package func identifier(method: String, url: URL, body: Data, _ redactor: Redactor) -> String {
     var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
     let items = (parts.percentEncodedQuery ?? "").split(separator: "&").map(String.init)
     // Dictionaries, from which many queries are made, have another order at every launch. `sorted` keeps the order of

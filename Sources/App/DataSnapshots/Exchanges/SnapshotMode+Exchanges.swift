@@ -51,7 +51,7 @@ extension SnapshotMode {
     let description = exchange.stored.description
     let identifier = identifier(
       method: description.request.method, url: url, body: exchange.stored.requestBody, rules)
-    let size = description.size
+    let size = description.descriptionSize
     guard size <= Manifest.Exchange.sizeLimit else {
       let limit = Manifest.Exchange.sizeLimit
       return refuseExchange(
@@ -71,15 +71,5 @@ extension SnapshotMode {
   ) {
     guard case .record = current.makePath() else { return }
     recorder.refuse(identifier, reason, bytes: bytes, explanation)
-  }
-}
-
-extension Manifest.Exchange {
-  /// The bytes of all texts, and an allowance for the rest of the JSON.
-  fileprivate var size: Int {
-    let fields = request.fields + (response?.fields ?? [])
-    let texts = [request.method, request.url, redirect?.method ?? "", redirect?.url ?? ""]
-    return fields.reduce(400) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
-      + texts.reduce(0) { $0 + $1.utf8.count }
   }
 }

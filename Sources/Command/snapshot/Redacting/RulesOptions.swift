@@ -16,7 +16,7 @@ struct RulesOptions: ParsableArguments {
 
   /// Redacts the snapshot `source` in a folder of `scratch`.
   func redact(_ source: SnapshotSource, in scratch: ScratchFolder) throws(CommandFailure) -> RedactedCopy {
-    let rules = try readRules()
+    let rules = try Self.read(rules)
     let folder = scratch.file("redacted")
     let manifest: Manifest
     let zip = try source.packed(to: scratch.file("original.zip")).url
@@ -28,7 +28,8 @@ struct RulesOptions: ParsableArguments {
     return copy
   }
 
-  private func readRules() throws(CommandFailure) -> RedactionRules {
+  /// Reads the rules in the file at the path `rules`, or returns the usual ones.
+  static func read(_ rules: String?) throws(CommandFailure) -> RedactionRules {
     guard let rules else { return RedactionRules(.usualSecrets) }
     let json: Data
     do { json = try Data(contentsOf: URL(filePath: rules)) } catch {

@@ -35,6 +35,8 @@ extension Manifest {
       public static let limit = Reason(rawValue: "limit")
       /// It was removed because of its age.
       public static let age = Reason(rawValue: "age")
+      /// It was imported from an archive that does not contain a body.
+      public static let bodyMissing = Reason(rawValue: "bodyMissing")
       /// The user did not want to send it.
       public static let withheld = Reason(rawValue: "withheld")
     }
@@ -71,6 +73,7 @@ extension Manifest {
       case .unsupported: "it can't be recorded on this system"
       case .limit: "removed as the oldest, because the limit of all recordings was reached"
       case .age: "removed because of its age"
+      case .bodyMissing: "the archive it was imported from does not contain its body"
       case .withheld: "the user did not send it"
       default: reason.rawValue
       }

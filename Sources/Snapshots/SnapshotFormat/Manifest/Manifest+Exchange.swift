@@ -130,6 +130,15 @@ extension Manifest {
       self.duration = duration
     }
 
+    /// The approximate size of the description as JSON without white space, in bytes: all texts, and an allowance for the
+    /// rest.
+    package var descriptionSize: Int {
+      let fields = request.fields + (response?.fields ?? [])
+      let texts = [request.method, request.url, redirect?.method ?? "", redirect?.url ?? ""]
+      return fields.reduce(400) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
+        + texts.reduce(0) { $0 + $1.utf8.count }
+    }
+
     /// The response's first field called `name`, in any letter case.
     public func responseField(_ name: String) -> String? {
       response?.fields.first { $0.name.lowercased() == name.lowercased() }?.value

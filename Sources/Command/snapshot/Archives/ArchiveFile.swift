@@ -1,0 +1,83 @@
+import Foundation
+import HTTPArchive
+import SystemIO
+import ZipArchive
+
+/// A file with an HTTP archive, and the bodies that are in files beside it: in its folder, or in the ZIP that contains
+/// both.
+struct ArchiveFile {
+  private enum Form {
+    case plain(File)
+    case zipped(ZipReader, ZipEntry)
+  }
+
+  /// The path, as the user gave it.
+  let path: String
+  private let form: Form
+
+  /// Opens the file at `path`, which may be a link.
+  init(_ path: String) throws(CommandFailure) {
+    self.path = path
+    guard !path.isEmpty else { throw CommandFailure("The archive has no name.", status: .refused) }
+    let resolved = try NamedPath.resolve(path)
+    guard Folder.isRegularFile(resolved) else {
+      throw CommandFailure("There is no file at \(path).", status: .refused)
+    }
+    do {
+      let file = try File(resolved)
+      if try file.read(upTo: 2, at: 0) == Array("PK".utf8) {
+        form = try Self.zipped(file, path)
+      } else {
+        form = .plain(file)
+      }
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(path) can't be read: \(error)", status: .refused)
+    }
+  }
+
+  private static func zipped(_ file: File, _ path: String) throws -> Form {
+    let zip = try ZipReader(file)
+    let archives = zip.entries.filter { !$0.isFolder && $0.name.lowercased().hasSuffix(".har") }
+    guard let archive = archives.first, archives.count == 1 else {
+      let count = archives.isEmpty ? "no file" : "more than one file"
+      throw CommandFailure("\(path) contains \(count) whose name ends in .har.", status: .refused)
+    }
+    return .zipped(zip, archive)
+  }
+
+  /// Starts reading the archive. Each call of the returned function returns the next bytes; `nil` at the end.
+  func pieces() throws -> () throws -> [UInt8]? {
+    switch form {
+    case .plain(let file):
+      var offset: Int64 = 0
+      return {
+        let piece = try file.read(upTo: 1 << 17, at: offset)
+        offset += Int64(piece.count)
+        return piece.isEmpty ? nil : piece
+      }
+    case .zipped(let zip, let entry):
+      let contents = try ZipContents(zip.file, entry)
+      return { try contents.next() }
+    }
+  }
+
+  /// The contents of the file beside the archive with this plain name; `nil` if there is none. Follows no link.
+  func body(_ name: String, limit: Int) throws -> Data? {
+    switch form {
+    case .plain(let archive):
+      let path = Folder.parent(of: archive.path) + "/" + name
+      guard try Folder.kind(of: path) == .file else { return nil }
+      let file = try File(path)
+      guard try file.isRegular else { return nil }
+      guard try file.size <= Int64(limit) else { throw ArchiveOmission.Reason.fileTooLarge }
+      return Data(try file.read(upTo: limit, at: 0))
+    case .zipped(let zip, let archive):
+      let folder = archive.name.lastIndex(of: "/").map { archive.name[...$0] } ?? ""
+      guard let entry = zip.entry(named: folder + name), !entry.isFolder else { return nil }
+      guard entry.size <= Int64(limit) else { throw ArchiveOmission.Reason.fileTooLarge }
+      return Data(try zip.contents(of: entry, upTo: limit))
+    }
+  }
+}

@@ -1,0 +1,309 @@
+package import Foundation
+import SnapshotFormat
+
+/// An entry of an archive: a request, its response, and what else a program has noted about them.
+package struct ArchiveEntry: Hashable, Sendable {
+  /// The object in the archive.
+  package private(set) var value: ArchiveValue
+  /// Whether all of the entry was read.
+  package let isWhole: Bool
+
+  /// Creates an entry from a part of an archive. Members that the format requires are added if they are missing, with
+  /// values that say nothing, so that an archive that is written is a valid one.
+  package init(_ value: ArchiveValue, isWhole: Bool = true) {
+    (self.value, self.isWhole) = (Completion.entry(value), isWhole)
+  }
+
+  private var request: ArchiveValue { value["request"] ?? .object([]) }
+  private var response: ArchiveValue { value["response"] ?? .object([]) }
+
+  // MARK: - The exchange
+
+  /// Reads the contents of the file beside the archive with a name. Returns `nil` if there is none. Throws an
+  /// ``ArchiveOmission/Reason`` if it can't be used.
+  package typealias Files = (_ name: String) throws -> Data?
+
+  /// The exchange with its bodies.
+  ///
+  /// The content of a response in an archive is decoded by definition, also if a field `Content-Encoding` says how it was
+  /// sent, and so is the body of a recorded exchange. It is never inflated.
+  /// - Throws: An ``ArchiveOmission``, or the error of `files`.
+  package func exchange(_ limits: ArchiveLimits = ArchiveLimits(), _ files: Files) throws -> ArchivedExchange
+  {
+    let method = request["method"]?.text ?? ""
+    let address = request["url"]?.text ?? ""
+    func omission(_ reason: ArchiveOmission.Reason, _ bytes: Int64 = 0) -> ArchiveOmission {
+      ArchiveOmission(reason: reason, method: method, url: address, bytes: max(bytes, 0))
+    }
+    guard isWhole else { throw omission(.entryTooLarge) }
+    guard !method.isEmpty, !address.isEmpty else { throw omission(.noRequest) }
+    guard address.utf8.count <= limits.urlLength else {
+      throw omission(.urlTooLong, Int64(address.utf8.count))
+    }
+    guard let url = URL(string: address) else { throw omission(.invalidURL) }
+
+    let status = response["status"]?.integer ?? 0
+    guard status <= 0 || 100...999 ~= status else { throw omission(.invalidStatus(status)) }
+    var description = Manifest.Exchange(
+      request: .init(method: method, url: address, fields: Self.fields(request["headers"])),
+      startedAt: startedAt)
+    if status > 0 {
+      description.response = .init(status: Int(status), fields: Self.fields(response["headers"]))
+      description.redirect = redirect(status, from: url, method)
+    }
+    description.failure = failure(status)
+    (description.responseAfter, description.duration) = times(hasResponse: status > 0)
+    let size = description.descriptionSize
+    guard size <= limits.descriptionSize else { throw omission(.descriptionTooLarge, Int64(size)) }
+
+    let stated = response["content"]?["size"]?.integer
+    do {
+      guard let requestBody = try requestBody(files, limits) else {
+        throw omission(.noRequestBody, request["bodySize"]?.integer ?? 0)
+      }
+      let body = try responseBody(files, limits)
+      guard body != nil || mayBeEmpty(description) else { throw omission(.noBody, stated ?? 0) }
+      let isOther = body != nil && (stated ?? -1) >= 0 && stated != Int64(body?.count ?? 0)
+      return ArchivedExchange(
+        description: description, url: url, requestBody: requestBody, body: body ?? Data(),
+        statedSize: isOther ? stated : nil)
+    } catch let reason as ArchiveOmission.Reason {
+      throw omission(reason, stated ?? 0)
+    }
+  }
+
+  private var startedAt: Date {
+    guard var text = value["startedDateTime"]?.text else { return Date(timeIntervalSince1970: 0) }
+    // Some programs write the offset of the time zone without a colon.
+    let end = text.suffix(5)
+    if let sign = end.first, "+-".contains(sign), end.dropFirst().allSatisfy(\.isNumber) {
+      text.insert(":", at: text.index(text.endIndex, offsetBy: -2))
+    }
+    return SnapshotJSON.time(text) ?? Date(timeIntervalSince1970: 0)
+  }
+
+  /// The milliseconds from the start to the response, and to the end. A time of less than 0 is unknown.
+  private func times(hasResponse: Bool) -> (responseAfter: Int?, duration: Int) {
+    let timings = value["timings"] ?? .null
+    func sum(_ names: [String]) -> Double {
+      names.reduce(0) { $0 + max(timings[$1]?.double ?? 0, 0) }
+    }
+    // `ssl` is a part of `connect`.
+    let response = sum(["blocked", "dns", "connect", "send", "wait"])
+    let stated = max(value["time"]?.double ?? 0, 0)
+    let all = stated > 0 ? stated : response + sum(["receive"])
+    func milliseconds(_ time: Double) -> Int { Int(min(time, 1e12).rounded()) }
+    let duration = milliseconds(all)
+    return (hasResponse && response > 0 ? min(milliseconds(response), duration) : nil, duration)
+  }
+
+  private static func fields(_ list: ArchiveValue?) -> [Manifest.Exchange.Field] {
+    (list?.elements ?? []).flatMap { field -> [Manifest.Exchange.Field] in
+      guard let name = field["name"]?.text, let value = field["value"]?.text,
+        // HTTP/2 has the method, the path and the status among its fields.
+        !name.isEmpty, !name.hasPrefix(":")
+      else { return [] }
+      // Browsers write several fields with the same name as one with several lines.
+      return value.split(whereSeparator: \.isNewline).map { .init(name, String($0)) }
+        + (value.isEmpty ? [.init(name, "")] : [])
+    }
+  }
+
+  private func redirect(_ status: Int64, from url: URL, _ method: String) -> Manifest.Exchange.Redirect? {
+    guard [301, 302, 303, 307, 308].contains(status), let target = response["redirectURL"]?.text,
+      !target.isEmpty, let next = URL(string: target, relativeTo: url)
+    else { return nil }
+    let becomesGET = status == 303 ? method != "HEAD" : status <= 302 && method == "POST"
+    return .init(method: becomesGET ? "GET" : method, url: next.absoluteString)
+  }
+
+  /// The error of an exchange. A browser writes the status 0 if there was no response.
+  private func failure(_ status: Int64) -> Manifest.Exchange.Failure? {
+    if let noted = value["_failure"], let domain = noted["domain"]?.text, let code = noted["code"]?.integer {
+      return .init(domain: domain, code: Int(clamping: code))
+    }
+    let name = value["_error"]?.text ?? response["_error"]?.text
+    let code = name.flatMap { name in Self.failures.first { name.contains($0.key) }?.value }
+    guard status <= 0 || code != nil else { return nil }
+    return .init(domain: "NSURLErrorDomain", code: code ?? -1005)
+  }
+
+  /// Errors of Chromium, and the codes of the same errors on Apple's systems.
+  static let failures = [
+    "ERR_ABORTED": -999, "ERR_TIMED_OUT": -1001, "ERR_CONNECTION_TIMED_OUT": -1001,
+    "ERR_NAME_NOT_RESOLVED": -1003, "ERR_CONNECTION_REFUSED": -1004, "ERR_CONNECTION_RESET": -1005,
+    "ERR_CONNECTION_CLOSED": -1005, "ERR_INTERNET_DISCONNECTED": -1009, "ERR_SSL_PROTOCOL_ERROR": -1200,
+  ]
+
+  // MARK: - Bodies
+
+  /// The body of the response; `nil` if the archive does not have it.
+  private func responseBody(_ files: Files, _ limits: ArchiveLimits) throws -> Data? {
+    let content = response["content"] ?? .null
+    return try Self.text(content) ?? Self.file(content, files, limits)
+  }
+
+  /// Whether a response without a body in the archive had none: the archive says so, or HTTP does.
+  private func mayBeEmpty(_ exchange: Manifest.Exchange) -> Bool {
+    guard let status = exchange.response?.status, exchange.failure == nil else { return true }
+    // Browsers do not keep what a redirect says, and nothing reads it.
+    if exchange.redirect != nil || exchange.request.method == "HEAD" || status < 200 { return true }
+    if status == 204 || status == 205 || status == 304 { return true }
+    return response["content"]?["size"]?.integer == 0 && (response["bodySize"]?.integer ?? 0) <= 0
+  }
+
+  /// The body of the request, which is empty if there is none; `nil` if the archive does not have it.
+  private func requestBody(_ files: Files, _ limits: ArchiveLimits) throws -> Data? {
+    if let content = request["_content"], let body = try Self.text(content) { return body }
+    if let posted = request["postData"], posted.isObject {
+      if let body = try Self.text(posted) { return body }
+      if let body = try Self.file(posted, files, limits) { return body }
+      if let body = FormBody.make(posted) { return body }
+    }
+    return (request["bodySize"]?.integer ?? 0) <= 0 ? Data() : nil
+  }
+
+  /// The decoded member `text` of an object; `nil` if it has none.
+  private static func text(_ content: ArchiveValue) throws -> Data? {
+    guard let text = content["text"]?.bytes else { return nil }
+    switch content["encoding"]?.text?.lowercased() {
+    case nil, "", "utf-8", "utf8": return Data(text)
+    case "base64":
+      // Line ends are allowed, as in MIME.
+      let digits = text.contains { $0 <= 0x20 } ? text.filter { $0 > 0x20 } : text
+      guard let body = Data(base64Encoded: Data(digits)) else { throw ArchiveOmission.Reason.notBase64 }
+      return body
+    case let name?: throw ArchiveOmission.Reason.unknownEncoding(name)
+    }
+  }
+
+  /// The contents of the file that Playwright writes beside the archive; `nil` if it names none.
+  private static func file(_ content: ArchiveValue, _ files: Files, _ limits: ArchiveLimits) throws -> Data? {
+    guard let name = content["_file"]?.text else { return nil }
+    let isPlain = !name.isEmpty && !name.hasPrefix(".") && !name.contains { "/\\:\0".contains($0) }
+    guard isPlain, let body = try files(name) else { throw ArchiveOmission.Reason.noFile(name) }
+    guard body.count <= limits.fileSize else { throw ArchiveOmission.Reason.fileTooLarge }
+    return body
+  }
+}
+
+extension ArchiveOmission.Reason: Error {}
+
+// MARK: - Without bodies, and with them again
+
+extension ArchiveEntry {
+  /// A recording in a snapshot.
+  package struct Reference: Hashable, Sendable {
+    package var identifier: String
+    package var call: Int?
+
+    package init(identifier: String, call: Int?) { (self.identifier, self.call) = (identifier, call) }
+  }
+
+  /// The name of the member that refers to the recording of an entry.
+  package static let referenceName = "_recording"
+
+  /// The entry without its bodies: their texts are empty. Of an entry that is not whole, only times, page, method and URL
+  /// are kept.
+  /// - Parameter bodySize: the size of the response's body that is recorded; `nil` if it is not.
+  package func withoutBodies(bodySize: Int?) -> ArchiveValue {
+    var entry = value
+    guard isWhole else { return beginning }
+    func empty(_ content: inout ArchiveValue?, isRecorded: Bool) {
+      guard content?["text"] != nil else { return }
+      content?["text"] = isRecorded ? ArchiveValue("") : nil
+    }
+    var request = self.request
+    var response = self.response
+    empty(&request["_content"], isRecorded: bodySize != nil)
+    empty(&request["postData"], isRecorded: bodySize != nil)
+    empty(&response["content"], isRecorded: bodySize != nil)
+    if let bodySize, response["content"]?["text"] != nil {
+      response["content"]?["size"] = ArchiveValue(bodySize)
+    }
+    entry["request"] = request
+    entry["response"] = response
+    return entry
+  }
+
+  private var beginning: ArchiveValue {
+    func short(_ value: ArchiveValue, _ names: [String]) -> ArchiveValue {
+      .object(
+        names.compactMap { name in
+          guard let text = value[name], text.json.count <= ArchiveLimits().urlLength else { return nil }
+          return .init(name, text)
+        })
+    }
+    var entry = short(value, ["startedDateTime", "time", "pageref"])
+    entry["request"] = short(request, ["method", "url"])
+    return ArchiveEntry(entry).value
+  }
+
+  /// The recording that ``referenceName`` names in an entry without bodies.
+  package static func reference(of entry: ArchiveValue) -> Reference? {
+    guard let member = entry[referenceName], let identifier = member["identifier"]?.text else { return nil }
+    return Reference(identifier: identifier, call: member["call"]?.integer.map { Int(clamping: $0) })
+  }
+
+  /// The member that refers to a recording, as JSON.
+  package static func json(_ reference: Reference) -> [UInt8] {
+    var value = ArchiveValue.object([.init("identifier", ArchiveValue(reference.identifier))])
+    if let call = reference.call { value["call"] = ArchiveValue(call) }
+    return ArchiveValue.object([.init(referenceName, value)]).json
+  }
+
+  /// Returns an entry whose recording is not there: without the reference, and without the texts of its bodies.
+  package static func withoutReference(_ entry: ArchiveValue) -> ArchiveValue {
+    var entry = entry
+    entry[referenceName] = nil
+    return ArchiveEntry(entry).withoutBodies(bodySize: nil)
+  }
+
+  /// Returns an entry without bodies, with the bodies of its recording.
+  package static func merge(_ entry: ArchiveValue, requestBody: [UInt8], body: [UInt8]) -> ArchiveValue {
+    var entry = entry
+    entry[referenceName] = nil
+    var content = entry["response"]?["content"] ?? .object([])
+    if !body.isEmpty || content["text"] != nil {
+      let isText = content["text"] == nil || content["encoding"]?.text?.lowercased() != "base64"
+      setText(body, isText: isText, &content)
+      content["size"] = ArchiveValue(body.count)
+      entry["response"]?["content"] = content
+    }
+    guard var request = entry["request"] else { return entry }
+    if request["_content"] != nil || !requestBody.isEmpty && !isText(requestBody) {
+      var content = request["_content"] ?? .object([])
+      let isText = content["encoding"] == nil && content["text"] != nil
+      setText(requestBody, isText: isText, &content)
+      content["size"] = ArchiveValue(requestBody.count)
+      request["_content"] = content
+    }
+    let posted = request["postData"]
+    if posted?["text"] != nil
+      || !requestBody.isEmpty && posted?["params"] == nil && request["_content"] == nil
+    {
+      var data = posted ?? .object([.init("mimeType", ArchiveValue(""))])
+      if data["encoding"] != nil || isText(requestBody) {
+        setText(requestBody, isText: data["encoding"] == nil, &data)
+      }
+      request["postData"] = data
+    }
+    entry["request"] = request
+    return entry
+  }
+
+  /// Writes a body as text, or as base64 if it is not text in UTF-8.
+  private static func setText(_ body: [UInt8], isText: Bool, _ content: inout ArchiveValue) {
+    if isText, Self.isText(body) {
+      content["text"] = ArchiveValue(text: body)
+      content["encoding"] = nil
+    } else {
+      content["text"] = .string(Array(Data(body).base64EncodedData()))
+      content["encoding"] = ArchiveValue("base64")
+    }
+  }
+
+  static func isText(_ body: [UInt8]) -> Bool {
+    String(validating: body, as: UTF8.self) != nil
+  }
+}
