@@ -349,8 +349,8 @@ let tests = [
 /// libFuzzer makes the inputs.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff", "SnapshotFormat",
-  "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
+  "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff",
+  "SnapshotFormat", "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
   .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]
 let fuzzing: Target =

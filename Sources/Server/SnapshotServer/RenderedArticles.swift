@@ -921,7 +921,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "57f0aad4f5b88c027b075ce6302ccbc23502a499e23b0eeca34c159c0e691685",
+      digest: "db603ccf13e5418ab7fd102203db40aa12a5860c1148ccdc43891e97e265535d",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -933,6 +933,7 @@ snapshot token revoke 1f0c3a5b7d9e
 <li><a href="#attach-and-fetch">Attach and fetch</a></li>
 <li><a href="#look">Look</a></li>
 <li><a href="#bundles-on-the-disk">Bundles on the disk</a></li>
+<li><a href="#http-archives">HTTP archives</a></li>
 <li><a href="#secrets">Secrets</a></li>
 <li><a href="#app-containers">App containers</a></li>
 <li><a href="#keep-and-delete">Keep and delete</a></li>
@@ -1041,7 +1042,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td>bundle or unpacked snapshot on the disk</td>
-<td><code>bundle.zip</code>; for <code>grep</code>, which also accepts any other file or folder, and for <code>inspect</code>, <code>cat</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>preload</code>, <code>secrets</code> and <code>redact</code>. A file that exists is meant before a snapshot on the server</td>
+<td><code>bundle.zip</code>; for <code>grep</code>, which also accepts any other file or folder, and for <code>inspect</code>, <code>cat</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>preload</code>, <code>secrets</code>, <code>redact</code> and <code>export</code>. A file that exists is meant before a snapshot on the server</td>
 </tr>
 </tbody>
 </table></div>
@@ -1082,6 +1083,11 @@ snapshot verify --archive FILE.zip         # any ZIP archive
 snapshot problems FILE.zip                 # or UUID: empty, broken and failed recordings; exit status 1 if any
 </code></pre>
 <p>The same snapshot folder always produces the same bytes.</p>
+<h3 id="http-archives">HTTP archives</h3>
+<pre><code>snapshot import FILE.har --report BUG-123  # or --output FILE.zip; secrets are removed, unless --no-redaction
+snapshot export UUID --har FILE.har        # the HTTP exchanges of a snapshot
+</code></pre>
+<p>See <a href="/docs/httparchives">HAR files</a>.</p>
 <h3 id="secrets">Secrets</h3>
 <pre><code>snapshot secrets PATH                                      # or UUID: where secrets may be; exit status 1 if anywhere
 snapshot redact UUID --output FILE.zip                     # a copy without them, for sharing
@@ -1466,6 +1472,120 @@ runuser -u snapshot -- snapshot migrate --from /var/lib/snapshot --to /srv/snaps
 <li>Each bundle is verified once per <code>scrubInterval</code>.</li>
 </ul>
 <p>Every deleted snapshot leaves an empty file, which reserves its UUID. It needs an inode and about 60 bytes in its folder. A store that expires 100,000 snapshots a day needs 36 million inodes a year for that: choose a file system with enough of them, or one without a limit (XFS, Btrfs). They are read after a crash, when records are compared with the catalogue, and by each run of the retention rules.</p>
+</article>
+</div>
+"""##),
+    "httparchives": Manual.Article(
+      title: ##"HAR files"##,
+      digest: "1b694985ddbcd429492ff44d35200b3733d116706ddebf4f489bc9c07296cfd4",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>HAR files</h1>
+<p>Import the traffic that a browser or a proxy has saved, and export recorded HTTP exchanges for other tools.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#what-becomes-of-an-archive">What becomes of an archive</a></li>
+<li><a href="#bodies-that-are-missing">Bodies that are missing</a></li>
+<li><a href="#secrets">Secrets</a></li>
+<li><a href="#limits">Limits</a></li>
+<li><a href="#what-an-export-does-not-have">What an export does not have</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Browsers, proxies and testing tools save HTTP traffic as an HTTP archive, a JSON file in the format HAR 1.2. <code>snapshot import</code> makes a snapshot of one, and <code>snapshot export</code> writes the exchanges of any snapshot as one.</p>
+<pre><code>snapshot import shop.har                                # writes shop.zip, and prints its UUID
+snapshot import shop.har --report BUG-123               # attaches it
+snapshot import shop.har --rules rules.json --output shop-redacted.zip
+snapshot export UUID --har shop.har                     # or FILE.zip, or a snapshot's folder
+</code></pre>
+<p>Neither replaces a file. A file that is not a whole HTTP archive is refused with its reason, and nothing is written.</p>
+<h3 id="what-becomes-of-an-archive">What becomes of an archive</h3>
+<p>Each entry becomes a recording, as if an app had recorded the exchange: the response's body, and beside it method, URL, header fields, status, redirect, error, times, and the body of the request. Its identifier is that of a recorded exchange, such as <code>GET https://example.com/feed?page=2</code>, so that an app whose URLSession is recorded replays it. Identical requests are replayed in the order in which they ended.</p>
+<p>What has no place there is kept in the attachment <code>archive.har</code>: cookies, pages, timings, web socket messages, comments, and members that the format does not know, such as <code>_initiator</code>. It is the archive without its bodies, and each of its entries names its recording. An export puts the bodies back. It has the same entries in the same order, and no value but white space is spelled differently. Members that HAR requires and an entry does not have are added.</p>
+<div class="wide">
+<table class="list"><caption class="hidden">What becomes of an archive</caption>
+<thead>
+<tr>
+<th scope="col">in the archive</th>
+<th scope="col">in the snapshot</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>content.text</code>, also in base64</td>
+<td>the recording. The text is decoded by definition: with a field <code>Content-Encoding</code> it is taken as it is, and is not decompressed</td>
+</tr>
+<tr>
+<td><code>postData.text</code>, <code>postData.params</code>, <code>request._content</code></td>
+<td>the body of the request. HAR has no place for a binary one; <code>_content</code> with <code>text</code>, <code>encoding</code> and <code>size</code> is such a place, which exports use for bodies that are not text</td>
+</tr>
+<tr>
+<td><code>_file</code>, which Playwright writes</td>
+<td>the body, read from the file with this plain name beside the archive, or in the same ZIP</td>
+</tr>
+<tr>
+<td>status 0, <code>_error</code></td>
+<td>an exchange that failed, with the error of the same meaning</td>
+</tr>
+<tr>
+<td><code>NaN</code> and <code>Infinity</code>, which are not JSON</td>
+<td>read as <code>null</code>; a required time then becomes 0 or -1</td>
+</tr>
+</tbody>
+</table></div>
+<p>An archive in a ZIP is read from there. If the size that an archive states is not that of a body, the body is imported as it is, and the command counts such bodies, since a browser may have cut them off.</p>
+<h3 id="bodies-that-are-missing">Bodies that are missing</h3>
+<p>Browsers leave out bodies: Firefox those of images, Chromium those that it no longer has. Such an entry is not recorded, so that it is never replayed as an empty response. The command names it, the page of the snapshot and the manifest list it among what was not recorded, and <code>archive.har</code> keeps the rest of it. The same applies to a body that is not base64 although the archive says so, to an unknown encoding, and to a file that is not there.</p>
+<h3 id="secrets">Secrets</h3>
+<p>An archive contains cookies, tokens and passwords. They are removed before anything is written, from URLs, header fields, both bodies and the rest of the entry, by the rules that an app calls <code>usualSecrets</code>, or by those of a file (<code>--rules</code>). An entry with data that can't be redacted is left out and named. <code>--no-redaction</code> imports everything as it is.</p>
+<h3 id="limits">Limits</h3>
+<div class="wide">
+<table class="list"><caption class="hidden">Limits</caption>
+<thead>
+<tr>
+<th scope="col">what</th>
+<th scope="col">limit</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>entries</td>
+<td>100,000</td>
+</tr>
+<tr>
+<td>an entry, as the bytes of its texts and 64 bytes for each value</td>
+<td>64 MiB</td>
+</tr>
+<tr>
+<td>everything beside the entries</td>
+<td>64 MiB</td>
+</tr>
+<tr>
+<td>a body in a file</td>
+<td>64 MiB</td>
+</tr>
+<tr>
+<td>nesting</td>
+<td>128 levels</td>
+</tr>
+<tr>
+<td>a URL</td>
+<td>32 KiB</td>
+</tr>
+<tr>
+<td>URL and header fields of an exchange</td>
+<td>64 KiB</td>
+</tr>
+<tr>
+<td>an exported body</td>
+<td>44 MiB</td>
+</tr>
+</tbody>
+</table></div>
+<p>An archive with too many entries or too deep nesting is refused; a larger entry is left out and named. An archive may have any size: it is read entry by entry, and memory does not grow with it, except for the description of each exchange. The manifest of the snapshot has at most 32 MiB. After 8 MiB of descriptions, it no longer has the header fields of requests, which remain in <code>archive.har</code>.</p>
+<h3 id="what-an-export-does-not-have">What an export does not have</h3>
+<p>Recordings that are no HTTP exchanges are left out and counted. The exchanges of an app come without what an app does not record, such as the version of HTTP; <code>HTTP/1.1</code> is written. A body that was redacted is exported redacted.</p>
 </article>
 </div>
 """##),
@@ -2929,7 +3049,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "snapshotserver": Manual.Article(
       title: ##"Documentation"##,
-      digest: "45e1403e455f5296fc0630f98e010cfbd95af0a96103c2734393f6608347c5d0",
+      digest: "2068ccde11f717aa01f352df34bc168f27c39df42ee48942810db1e6d562e80e",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a></nav>
 <div class="title"><div><h1>Documentation</h1>
@@ -2958,6 +3078,9 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </li>
 <li><a href="/docs/command">The command</a>
 <p>Every subcommand of <code>snapshot</code>, with examples.</p>
+</li>
+<li><a href="/docs/httparchives">HAR files</a>
+<p>Import the traffic that a browser or a proxy has saved, and export recorded HTTP exchanges for other tools.</p>
 </li>
 <li><a href="/docs/upgrading">Upgrading from 0.1</a>
 <p>What to do, and what changes, when a server, an app or a script goes from 0.1 to the next version.</p>

@@ -2,6 +2,7 @@
 ///
 /// Used by libFuzzer, which generates inputs, and by the tests, which replay the stored ones.
 enum FuzzedParser: String, CaseIterable, Sendable {
+  case archive
   case chunkedBody = "chunked-body"
   case comparison
   case conditions
@@ -24,6 +25,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   /// Parses `input`; throws a ``BrokenProperty`` if a property does not hold.
   func check(_ input: [UInt8]) throws {
     switch self {
+    case .archive: try checkArchive(input)
     case .chunkedBody: try checkChunkedBody(input)
     case .comparison: try checkComparison(input)
     case .conditions: try checkConditions(input)
