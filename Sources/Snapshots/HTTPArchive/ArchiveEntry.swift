@@ -23,13 +23,14 @@ package struct ArchiveEntry: Hashable, Sendable {
   /// ``ArchiveOmission/Reason`` if it can't be used.
   package typealias Files = (_ name: String) throws -> Data?
 
-  /// The exchange with its bodies.
+  /// The exchange with its bodies. Bodies in files become a part of the entry.
   ///
   /// The content of a response in an archive is decoded by definition, also if a field `Content-Encoding` says how it was
   /// sent, and so is the body of a recorded exchange. It is never inflated.
   /// - Throws: An ``ArchiveOmission``, or the error of `files`.
-  package func exchange(_ limits: ArchiveLimits = ArchiveLimits(), _ files: Files) throws -> ArchivedExchange
-  {
+  package mutating func exchange(
+    _ limits: ArchiveLimits = ArchiveLimits(), _ files: Files
+  ) throws -> ArchivedExchange {
     let method = request["method"]?.text ?? ""
     let address = request["url"]?.text ?? ""
     func omission(_ reason: ArchiveOmission.Reason, _ bytes: Int64 = 0) -> ArchiveOmission {
@@ -58,10 +59,11 @@ package struct ArchiveEntry: Hashable, Sendable {
 
     let stated = response["content"]?["size"]?.integer
     do {
-      guard let requestBody = try requestBody(files, limits) else {
+      try embedFiles(files, limits)
+      guard let requestBody = try requestBody() else {
         throw omission(.noRequestBody, request["bodySize"]?.integer ?? 0)
       }
-      let body = try responseBody(files, limits)
+      let body = try Self.text(response["content"] ?? .null)
       guard body != nil || mayBeEmpty(description) else { throw omission(.noBody, stated ?? 0) }
       let isOther = body != nil && (stated ?? -1) >= 0 && stated != Int64(body?.count ?? 0)
       return ArchivedExchange(
@@ -94,7 +96,8 @@ package struct ArchiveEntry: Hashable, Sendable {
     let all = stated > 0 ? stated : response + sum(["receive"])
     func milliseconds(_ time: Double) -> Int { Int(min(time, 1e12).rounded()) }
     let duration = milliseconds(all)
-    return (hasResponse && response > 0 ? min(milliseconds(response), duration) : nil, duration)
+    let isKnown = hasResponse && (timings["wait"]?.double ?? -1) >= 0
+    return (isKnown ? min(milliseconds(response), duration) : nil, duration)
   }
 
   private static func fields(_ list: ArchiveValue?) -> [Manifest.Exchange.Field] {
@@ -137,12 +140,6 @@ package struct ArchiveEntry: Hashable, Sendable {
 
   // MARK: - Bodies
 
-  /// The body of the response; `nil` if the archive does not have it.
-  private func responseBody(_ files: Files, _ limits: ArchiveLimits) throws -> Data? {
-    let content = response["content"] ?? .null
-    return try Self.text(content) ?? Self.file(content, files, limits)
-  }
-
   /// Whether a response without a body in the archive had none: the archive says so, or HTTP does.
   private func mayBeEmpty(_ exchange: Manifest.Exchange) -> Bool {
     guard let status = exchange.response?.status, exchange.failure == nil else { return true }
@@ -153,11 +150,10 @@ package struct ArchiveEntry: Hashable, Sendable {
   }
 
   /// The body of the request, which is empty if there is none; `nil` if the archive does not have it.
-  private func requestBody(_ files: Files, _ limits: ArchiveLimits) throws -> Data? {
+  private func requestBody() throws -> Data? {
     if let content = request["_content"], let body = try Self.text(content) { return body }
     if let posted = request["postData"], posted.isObject {
       if let body = try Self.text(posted) { return body }
-      if let body = try Self.file(posted, files, limits) { return body }
       if let body = FormBody.make(posted) { return body }
     }
     return (request["bodySize"]?.integer ?? 0) <= 0 ? Data() : nil
@@ -177,13 +173,35 @@ package struct ArchiveEntry: Hashable, Sendable {
     }
   }
 
-  /// The contents of the file that Playwright writes beside the archive; `nil` if it names none.
-  private static func file(_ content: ArchiveValue, _ files: Files, _ limits: ArchiveLimits) throws -> Data? {
-    guard let name = content["_file"]?.text else { return nil }
+  /// Puts the bodies that Playwright writes into files beside the archive into the entry, as if it had always had them.
+  private mutating func embedFiles(_ files: Files, _ limits: ArchiveLimits) throws {
+    if var content = response["content"], let body = try Self.file(content, files, limits) {
+      Self.setText(body, isText: true, &content)
+      value["response"]?["content"] = content
+    }
+    if request["_content"] == nil, var posted = request["postData"],
+      let body = try Self.file(posted, files, limits)
+    {
+      if Self.isText(body) {
+        Self.setText(body, isText: true, &posted)
+        value["request"]?["postData"] = posted
+      } else {
+        var content = ArchiveValue.object([.init("size", ArchiveValue(body.count))])
+        Self.setText(body, isText: false, &content)
+        value["request"]?["_content"] = content
+      }
+    }
+  }
+
+  /// The contents of the file that an object names; `nil` if it names none, or has the text itself.
+  private static func file(_ content: ArchiveValue, _ files: Files, _ limits: ArchiveLimits) throws
+    -> [UInt8]?
+  {
+    guard content["text"]?.bytes == nil, let name = content["_file"]?.text else { return nil }
     let isPlain = !name.isEmpty && !name.hasPrefix(".") && !name.contains { "/\\:\0".contains($0) }
     guard isPlain, let body = try files(name) else { throw ArchiveOmission.Reason.noFile(name) }
     guard body.count <= limits.fileSize else { throw ArchiveOmission.Reason.fileTooLarge }
-    return body
+    return Array(body)
   }
 }
 
@@ -279,9 +297,9 @@ extension ArchiveEntry {
       request["_content"] = content
     }
     let posted = request["postData"]
-    if posted?["text"] != nil
-      || !requestBody.isEmpty && posted?["params"] == nil && request["_content"] == nil
-    {
+    // A body that can be made from the parameters is not written twice.
+    let isMade = posted.flatMap(FormBody.make) == Data(requestBody)
+    if posted?["text"] != nil || !requestBody.isEmpty && !isMade && request["_content"] == nil {
       var data = posted ?? .object([.init("mimeType", ArchiveValue(""))])
       if data["encoding"] != nil || isText(requestBody) {
         setText(requestBody, isText: data["encoding"] == nil, &data)

@@ -18,7 +18,8 @@ extension FuzzedParser {
     }
   }
 
-  private func checkEntry(_ entry: ArchiveEntry) throws {
+  private func checkEntry(_ read: ArchiveEntry) throws {
+    var entry = read
     try require(ArchiveEntry(entry.value).value == entry.value, "it lacks something that is required")
     let exchange: ArchivedExchange
     do {
@@ -42,7 +43,7 @@ extension FuzzedParser {
     guard parts.parts.count == 5, case .entry(let value, true) = parts.parts[2] else {
       throw BrokenProperty(description: "it is not read again: \(parts.error)")
     }
-    let again = ArchiveEntry(value)
+    var again = ArchiveEntry(value)
     var second: ArchivedExchange
     do {
       second = try again.exchange { _ in nil }

@@ -46,8 +46,8 @@ func entry(
 func exchange(
   _ entry: String, limits: ArchiveLimits = ArchiveLimits(), files: [String: Data] = [:]
 ) throws -> ArchivedExchange {
-  let all = try entries(entry, limits: limits)
-  return try all[0].exchange(limits) { files[$0] }
+  var entry = try entries(entry, limits: limits)[0]
+  return try entry.exchange(limits) { files[$0] }
 }
 
 /// Why one entry has no exchange; `nil` if it has one.
@@ -64,7 +64,7 @@ func omission(
 
 /// Writes an entry without bodies, and merges the bodies of its exchange again.
 func exported(_ text: String, files: [String: Data] = [:]) throws -> ArchiveValue {
-  let entry = try entries(text)[0]
+  var entry = try entries(text)[0]
   let exchange = try entry.exchange { files[$0] }
   let kept = entry.withoutBodies(bodySize: exchange.body.count)
   return ArchiveEntry.merge(kept, requestBody: Array(exchange.requestBody), body: Array(exchange.body))

@@ -97,7 +97,8 @@ struct ArchiveImport {
     }
   }
 
-  private mutating func take(_ entry: ArchiveEntry) throws {
+  private mutating func take(_ read: ArchiveEntry) throws {
+    var entry = read
     entryCount += 1
     var bodySize: Int?
     var identifier = ""
