@@ -150,6 +150,12 @@ let server = group(
         .mustache,
       ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     .target(
+      name: "ReplayServer",
+      dependencies: [
+        "DataSnapshots", "Redaction", "SnapshotFormat", "SnapshotWeb", "HTTPEngine", "HTTPSemantics",
+        "HTTPTransport", "SystemIO", .httpTypes,
+      ]),
+    .target(
       name: "SnapshotServer",
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
@@ -174,7 +180,7 @@ let command = group(
         "HTTPArchive", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
-        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "SnapshotServer", .httpTypes,
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "ReplayServer", "SnapshotServer", .httpTypes,
         .logging, .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
       ])
@@ -312,6 +318,12 @@ let tests = [
         dependencies: [
           "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "Observability",
           "HTTPEngine", "HTTPSemantics", "ZipArchive", "SystemIO", "TestSupport", .mustache,
+        ]),
+      .testTarget(
+        name: "ReplayServerTests",
+        dependencies: [
+          "ReplayServer", "DataSnapshots", "Redaction", "SnapshotFormat", "HTTPEngine", "HTTPTransport",
+          "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotServerTests",

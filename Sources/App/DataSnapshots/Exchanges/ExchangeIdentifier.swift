@@ -1,25 +1,27 @@
 import Foundation
 
 /// The identifier of an HTTP exchange, in its parts: `POST https://example.com/graphql?v=2 Feed #0f1e2d3c4b5a6978`.
-struct ExchangeIdentifier: Hashable, CustomStringConvertible {
+package struct ExchangeIdentifier: Hashable, CustomStringConvertible, Sendable {
   /// Something in which two requests differ.
   enum Part: String { case method, host, path, query, operation, body }
 
   /// The maximum number of results of ``nearest(among:)``.
   static let most = 3
 
-  let method: String
+  package let method: String
   /// The scheme, host and port, such as `https://example.com`.
-  let host: String
-  let path: String
+  package let host: String
+  package let path: String
   /// The items of the query, each `name=value`.
-  let query: [String]
+  package let query: [String]
   /// The name of the GraphQL operation.
-  let operation: String?
+  package let operation: String?
   /// The first digits of the body's digest.
-  let body: String?
+  package let body: String?
 
-  init(method: String, host: String, path: String, query: [String], operation: String?, body: String?) {
+  package init(
+    method: String, host: String, path: String, query: [String], operation: String?, body: String?
+  ) {
     self.method = method
     self.host = host
     self.path = path
@@ -29,7 +31,7 @@ struct ExchangeIdentifier: Hashable, CustomStringConvertible {
   }
 
   /// Parses an identifier; `nil` if it is not that of an exchange.
-  init?(_ identifier: String) {
+  package init?(_ identifier: String) {
     var words = identifier.split(separator: " ", omittingEmptySubsequences: false)[...]
     guard 2...4 ~= words.count, let method = words.popFirst(), let url = words.popFirst(),
       !method.isEmpty, method.allSatisfy({ $0.isUppercase || $0 == "-" }), let scheme = url.range(of: "://")
@@ -47,12 +49,12 @@ struct ExchangeIdentifier: Hashable, CustomStringConvertible {
   }
 
   /// The identifier without the digest of the body.
-  var withoutBody: ExchangeIdentifier {
+  package var withoutBody: ExchangeIdentifier {
     ExchangeIdentifier(
       method: method, host: host, path: path, query: query, operation: operation, body: nil)
   }
 
-  var description: String {
+  package var description: String {
     let items = query.isEmpty ? "" : "?" + query.joined(separator: "&")
     let operation = operation.map { " " + $0 } ?? ""
     return "\(method) \(host)\(path)\(items)\(operation)\(body.map { " #" + $0 } ?? "")"
@@ -74,7 +76,7 @@ struct ExchangeIdentifier: Hashable, CustomStringConvertible {
   }
 
   /// The parts that differ in words, such as `the query (page=2 instead of page=1) and the body`.
-  func difference(from recorded: ExchangeIdentifier) -> String {
+  package func difference(from recorded: ExchangeIdentifier) -> String {
     parts(differingFrom: recorded).map { part in
       switch part {
       case .method: "the method (\(method) instead of \(recorded.method))"
@@ -96,7 +98,7 @@ struct ExchangeIdentifier: Hashable, CustomStringConvertible {
 
   /// Returns the identifiers in `recorded` with the fewest differences, nearest first. The path or the method, host and
   /// beginning of the path are the same.
-  func nearest(among recorded: [String]) -> [String] {
+  package func nearest(among recorded: [String]) -> [String] {
     let length = max(2, min(8, path.utf8.count / 4))
     return recorded.prefix(NearestIdentifiers.mostCandidates).compactMap {
       name -> (name: String, cost: Int)? in

@@ -4,14 +4,14 @@ import Mustache
 ///
 /// Works on Unicode scalars: for Swift, a quotation mark followed by a combining accent is a single character that
 /// differs from the quotation mark, but in a browser it ends an attribute.
-enum PageText {
+package enum PageText {
   /// The maximum number of combining marks on a character. More of them would cover other lines.
   private static let stackedMarks = 4
 
   /// Returns `text` with all characters escaped that could end an element's text or a quoted attribute. Replaces
   /// control characters except tabs, characters that change the writing direction, and invisible characters by their
   /// code points.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     if text.utf8.allSatisfy(isPlain) { return text }
     var escaped = ""
     escaped.reserveCapacity(text.utf8.count + text.utf8.count / 8)
