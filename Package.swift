@@ -322,8 +322,8 @@ let tests = [
       .testTarget(
         name: "ReplayServerTests",
         dependencies: [
-          "ReplayServer", "DataSnapshots", "Redaction", "SnapshotFormat", "HTTPEngine", "HTTPTransport",
-          "SystemIO", "TestSupport", .httpTypes, .logging,
+          "ReplayServer", "DataSnapshots", "Redaction", "SnapshotClient", "SnapshotFormat", "HTTPEngine",
+          "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotServerTests",

@@ -30,6 +30,8 @@ struct ReplayPage {
       return Self.response(html, "text/html; charset=utf-8")
     case (.get, "page.css"), (.head, "page.css"): return Self.response(ReplayPageAssets.style, "text/css")
     case (.get, "page.js"), (.head, "page.js"): return Self.response(ReplayPageAssets.script, "text/javascript")
+    case (.get, "icon.svg"), (.head, "icon.svg"):
+      return Self.response(ReplayPageAssets.icon, "image/svg+xml")
     case (.post, "reset"):
       // Other sites must not change what a test sees.
       guard ["same-origin", "none", nil].contains(request.headerFields[.secFetchSite]) else {
@@ -51,7 +53,7 @@ struct ReplayPage {
     var fields: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
     fields[.xContentTypeOptions] = "nosniff"
     fields[.contentSecurityPolicy] =
-      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; "
+      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; "
       + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     return HTTPServerResponse(status: .ok, headerFields: fields, body: .bytes(Array(text.utf8)))
   }
@@ -69,9 +71,9 @@ struct ReplayPage {
       <meta name="viewport" content="width=device-width, initial-scale=1">
       <meta name="color-scheme" content="light dark">
       <title>\(title)</title>
-      <link rel="icon" href="data:,">
-      <link rel="stylesheet" href="page.css">
-      <script src="page.js" defer></script>
+      <link rel="icon" href="\(Self.path)icon.svg">
+      <link rel="stylesheet" href="\(Self.path)page.css">
+      <script src="\(Self.path)page.js" defer></script>
       <noscript><meta http-equiv="refresh" content="5"></noscript>
       </head>
       <body>
@@ -83,7 +85,7 @@ struct ReplayPage {
       <main id="live">
       \(contents)
       </main>
-      <footer><form method="post" action="reset"><button>Begin all histories again</button></form></footer>
+      <footer><form method="post" action="\(Self.path)reset"><button>Begin all histories again</button></form></footer>
       </body>
       </html>
 

@@ -1,5 +1,10 @@
-/// The style sheet and the script of ``ReplayPage``.
+/// The icon, the style sheet and the script of ``ReplayPage``.
 enum ReplayPageAssets {
+  static let icon = """
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#4a7dd0" d="M3 2l11 6-11 6z"/></svg>
+
+    """
+
   static let style = """
     :root {
       color-scheme: light dark;

@@ -58,10 +58,20 @@ package struct ReplayUpstream: Sendable {
     }
     var answer = ReplayedFields.of(
       received.head.headerFields.map { ($0.name.rawName, $0.value) }, keeping: ["content-encoding"])
-    if let place = answer[.location] { answer[.location] = ReplayedFields.location(place, [origin], request) }
+    if let place = answer[.location] {
+      answer[.location] = ReplayedFields.location(withoutPath(place), [origin], request)
+    }
     return HTTPServerResponse(
       status: HTTPResponse.Status(integerLiteral: received.head.status.code), headerFields: answer,
       body: received.body.isEmpty ? .empty : .bytes([UInt8](received.body)))
+  }
+
+  /// Returns the target of a redirect without the path of the live server, which each request gets.
+  private func withoutPath(_ place: String) -> String {
+    guard !path.isEmpty else { return place }
+    if place.hasPrefix(path + "/") { return String(place.dropFirst(path.count)) }
+    guard place.hasPrefix(origin + path + "/") else { return place }
+    return origin + place.dropFirst(origin.count + path.count)
   }
 
   /// The error as the end of a sentence.

@@ -83,20 +83,19 @@ struct ReplayCommand: AsyncParsableCommand {
 
   func run() async throws {
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
-    let own = try read { () throws(ReplayMap.Malformed) in try map.map { try ReplayMap.Rule($0) } }
-    let map = try read { () throws in try ReplayMap(own + fileRules()) }
+    let ruleMap = try makeMap()
     var handling = ReplayHandler.Configuration()
     handling.delays = delays
     handling.origins = ReplayOrigins(allowed: allowOrigin)
     handling.upstream = try liveServer()
 
     let opened = try await options.open(snapshot)
-    var matching = ReplayTable.Configuration(map: map)
+    var matching = ReplayTable.Configuration(map: ruleMap)
     matching.host = fromHost
     matching.ignoredQueryItems = Set(ignoreQuery.map { $0.lowercased() })
     matching.following = afterLast
     let table = ReplayTable(opened.manifest, matching)
-    try check(table, opened.manifest, own: own.count)
+    try check(table, opened.manifest)
 
     let lines = LogQueue(output: Console.message)
     defer { lines.flush() }
@@ -118,11 +117,14 @@ struct ReplayCommand: AsyncParsableCommand {
 
   // MARK: - Input
 
-  private func read<Value>(_ body: () throws -> Value) throws(CommandFailure) -> Value {
-    do { return try body() } catch let failure as CommandFailure {
-      throw failure
-    } catch {
-      throw CommandFailure("\(error)", status: .refused)
+  /// The rules of the command line, and then those of the file.
+  private func makeMap() throws -> ReplayMap {
+    do {
+      var all: [ReplayMap.Rule] = []
+      for text in map { all.append(try ReplayMap.Rule(text)) }
+      return try ReplayMap(all + fileRules())
+    } catch let malformed as ReplayMap.Malformed {
+      throw CommandFailure(malformed.description, status: .refused)
     }
   }
 
@@ -153,7 +155,7 @@ struct ReplayCommand: AsyncParsableCommand {
   }
 
   /// Throws if a rule of the command line fits nothing, or if nothing would be answered.
-  private func check(_ table: ReplayTable, _ manifest: Manifest, own: Int) throws(CommandFailure) {
+  private func check(_ table: ReplayTable, _ manifest: Manifest) throws(CommandFailure) {
     let given = Set(map)
     for rule in table.unusedRules {
       guard given.contains(rule.text) else {
