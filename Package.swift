@@ -180,7 +180,8 @@ let command = group(
         "HTTPArchive", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
-        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "ReplayServer", "SnapshotServer", .httpTypes,
+        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "ReplayServer", "SnapshotServer",
+        .httpTypes,
         .logging, .argumentParser, .configuration, .serviceLifecycle,
         .unixSignals, .yams,
       ])

@@ -41,10 +41,12 @@ package struct ReplayHandler: HTTPHandler {
     let target = request.path + (request.query.map { "?" + $0 } ?? "")
     let method = request.method.rawValue
     guard configuration.origins.serves(request.authority, table) else {
-      log.add(method, target, status: 421, .refused("refused: the host \(request.authority) was not recorded"))
+      log.add(
+        method, target, status: 421, .refused("refused: the host \(request.authority) was not recorded"))
       throw HTTPProblem(
         .misdirectedRequest, kind: "wrong-host", title: "This server does not answer for this host",
-        detail: "\(request.authority) is neither a recorded host nor a name of this machine. Use its address.")
+        detail: "\(request.authority) is neither a recorded host nor a name of this machine. Use its address."
+      )
     }
     if let page = try await ReplayPage(snapshot.manifest, table, log).response(to: request) { return page }
 

@@ -80,7 +80,8 @@ package final class ReplayLog: Sendable {
       if outcome == .live { state.live += 1 }
       if entry.isMissing {
         state.missing += 1
-        if state.misses.count < ReplayLimits.missingRequests, state.missed.insert("\(method) \(cut)").inserted {
+        if state.misses.count < ReplayLimits.missingRequests, state.missed.insert("\(method) \(cut)").inserted
+        {
           state.misses.append(entry)
         }
       }
@@ -102,7 +103,8 @@ extension ReplayLog.Outcome: CustomStringConvertible {
   package var description: String {
     switch self {
     case .recorded(let number, let count): "recording \(number) of \(count)"
-    case .failed(let error, let number, let count): "recorded error: \(error), recording \(number) of \(count)"
+    case .failed(let error, let number, let count):
+      "recorded error: \(error), recording \(number) of \(count)"
     case .live: "from the live server"
     case .missing(nil, _): "missing: nothing similar was recorded"
     case .missing(let nearest?, let difference):

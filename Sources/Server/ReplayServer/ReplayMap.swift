@@ -33,7 +33,8 @@ package struct ReplayMap: Sendable {
       self.text = text
       guard let sign = Self.sign(in: text) else {
         throw Malformed(
-          description: "‘\(text.prefix(200))’ is not an identifier, an equals sign and a path, as news/feed=/api/feed."
+          description:
+            "‘\(text.prefix(200))’ is not an identifier, an equals sign and a path, as news/feed=/api/feed."
         )
       }
       var identifier = String(text[..<sign])
@@ -102,7 +103,9 @@ package struct ReplayMap: Sendable {
   /// Reads the rules in a file: one a line. Empty lines and those that begin with `#` are ignored.
   package static func rules(in file: String) throws(Malformed) -> [Rule] {
     var rules: [Rule] = []
-    for (index, line) in file.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+    for (index, line) in file.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .enumerated()
+    {
       let text = String(line.drop { $0 == " " || $0 == "\t" })
       if text.isEmpty || text.hasPrefix("#") { continue }
       do {

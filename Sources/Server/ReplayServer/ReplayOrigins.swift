@@ -28,7 +28,8 @@ package struct ReplayOrigins: Sendable {
 
   /// Whether requests with this `Host` are answered.
   func serves(_ authority: String, _ table: ReplayTable) -> Bool {
-    guard !authority.isEmpty, let host = URLComponents(string: "http://" + authority)?.host?.lowercased() else {
+    guard !authority.isEmpty, let host = URLComponents(string: "http://" + authority)?.host?.lowercased()
+    else {
       return authority.isEmpty
     }
     return Self.isAddress(host) || !host.contains(".") || Self.localEndings.contains(where: host.hasSuffix)
@@ -58,7 +59,8 @@ package struct ReplayOrigins: Sendable {
     guard allows(origin) else {
       throw HTTPProblem(
         .forbidden, kind: "origin-not-allowed", title: "Pages of this origin can't read the answers",
-        detail: "\(origin.prefix(200)) is not a page of this machine. Pass --allow-origin \(origin.prefix(200)).")
+        detail:
+          "\(origin.prefix(200)) is not a page of this machine. Pass --allow-origin \(origin.prefix(200)).")
     }
     var answer: HTTPFields = [.accessControlAllowMethods: method, .accessControlMaxAge: "5"]
     answer[.accessControlAllowHeaders] = fields[.accessControlRequestHeaders]

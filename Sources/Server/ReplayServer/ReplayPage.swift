@@ -29,7 +29,8 @@ struct ReplayPage {
       guard request.path == Self.path else { return Self.redirect }
       return Self.response(html, "text/html; charset=utf-8")
     case (.get, "page.css"), (.head, "page.css"): return Self.response(ReplayPageAssets.style, "text/css")
-    case (.get, "page.js"), (.head, "page.js"): return Self.response(ReplayPageAssets.script, "text/javascript")
+    case (.get, "page.js"), (.head, "page.js"):
+      return Self.response(ReplayPageAssets.script, "text/javascript")
     case (.get, "icon.svg"), (.head, "icon.svg"):
       return Self.response(ReplayPageAssets.icon, "image/svg+xml")
     case (.post, "reset"):

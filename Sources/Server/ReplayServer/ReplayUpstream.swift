@@ -8,7 +8,8 @@ import HTTPTypes
 package struct ReplayUpstream: Sendable {
   /// Fields of a request that are for the replay server, or that only the transport sets.
   private static let own: Set<HTTPField.Name> = [
-    .acceptEncoding, .connection, .contentLength, .expect, .origin, .referer, .te, .trailer, .transferEncoding,
+    .acceptEncoding, .connection, .contentLength, .expect, .origin, .referer, .te, .trailer,
+    .transferEncoding,
     .upgrade,
   ]
 
@@ -48,7 +49,8 @@ package struct ReplayUpstream: Sendable {
     do {
       received = try await transport.send(
         sent, body: body.isEmpty ? .none : .bytes(Data(body)),
-        destination: .memory(limit: Int(ReplayLimits.answerBytes)), timeouts: TransportTimeouts(), events: nil)
+        destination: .memory(limit: Int(ReplayLimits.answerBytes)), timeouts: TransportTimeouts(), events: nil
+      )
     } catch .cancelled {
       throw HTTPBodyError.disconnected
     } catch {

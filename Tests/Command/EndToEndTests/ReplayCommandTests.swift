@@ -92,7 +92,9 @@ import Testing
   }
 
   @Test(.enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
-  func `a page of another origin replays in a browser, and the page of the command shows it live`() async throws {
+  func `a page of another origin replays in a browser, and the page of the command shows it live`()
+    async throws
+  {
     let (program, url) = try await start()
     let (other, page) = try await start("--map", "news/sports=/app")
     try await Browser.run(width: 390) { browser in
@@ -114,7 +116,8 @@ import Testing
       #expect(try await browser.text(".counts").contains("1 missing"))
       #expect(try await browser.text("main").contains("PUT /api/read"))
       #expect(
-        try await browser.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        try await browser.evaluate(
+          "document.documentElement.scrollWidth <= document.documentElement.clientWidth")
           == "true")
       _ = try await Curl([url + "/api/later"])
       try await browser.wait(for: "document.body.innerText.includes('/api/later')")
@@ -134,7 +137,8 @@ import Testing
     #expect(try await Curl(["\(url)/api/other"]).status == 404)
     #expect(await program.stop() == status)
     #expect(
-      try program.errors.contains("Error: 1 request had no recorded answer: GET /api/other.") == (status == 2))
+      try program.errors.contains("Error: 1 request had no recorded answer: GET /api/other.") == (status == 2)
+    )
   }
 
   @Test func `bad input is refused with one sentence`() async throws {
@@ -163,7 +167,9 @@ import Testing
       #expect(outcome.errors.contains(words), "\(outcome.errors)")
       #expect(outcome.errors.split(separator: "\n").count == 1, "\(outcome.errors)")
     }
-    for arguments in [["--strict", "--upstream", "http://a"], ["--after-last", "live"], ["--after-last", "x"]] {
+    for arguments in [
+      ["--strict", "--upstream", "http://a"], ["--after-last", "live"], ["--after-last", "x"],
+    ] {
       #expect(try await Product.run(["replay", zip] + arguments).status == 64, "\(arguments)")
     }
     await program.stop()

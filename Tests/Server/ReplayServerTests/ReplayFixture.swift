@@ -6,6 +6,7 @@ import Logging
 import Redaction
 import ReplayServer
 import SnapshotFormat
+import SystemIO
 import TestSupport
 
 /// A snapshot with recordings of a test.
@@ -25,7 +26,8 @@ struct ReplayFixture {
 
   /// Adds an exchange. Those with the same identifier are a history.
   mutating func add(
-    _ method: String = "GET", url: String, sending request: String = "", redactor: Redactor = Redactor(rules: []),
+    _ method: String = "GET", url: String, sending request: String = "",
+    redactor: Redactor = Redactor(rules: []),
     _ status: Int? = 200, _ fields: KeyValuePairs<String, String> = [:], _ body: String = "",
     redirect: String? = nil, failure: Int? = nil, duration: Int = 0
   ) throws {

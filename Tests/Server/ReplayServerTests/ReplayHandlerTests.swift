@@ -16,7 +16,8 @@ import Testing
     try fixture.add(
       url: "https://api.example.com/feed?page=1", 203,
       [
-        "Content-Type": "application/json", "X-Rate": "7", "Content-Encoding": "gzip", "Content-Length": "999",
+        "Content-Type": "application/json", "X-Rate": "7", "Content-Encoding": "gzip",
+        "Content-Length": "999",
         "Strict-Transport-Security": "max-age=1", "Transfer-Encoding": "chunked", "Bad Name": "x",
         "Set-Cookie": "a=b; Path=/; Secure; Domain=example.com; SameSite=None",
       ], #"{"n":1}"#)
@@ -38,7 +39,7 @@ import Testing
   @Test func `histories are replayed in order, and then as the setting says`() async throws {
     var fixture = try ReplayFixture()
     for text in ["first", "second"] { try fixture.add(url: "https://a.example/x", 200, [:], text) }
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       for text in ["first", "second", "second"] { #expect(try await replay.send("GET", "/x").text == text) }
       #expect(replay.lines.last == "GET /x → 200, recording 2 of 2")
       replay.table.reset()
@@ -46,7 +47,7 @@ import Testing
       #expect(try await replay.send("HEAD", "/x").field("Content-Length") == "5")
       #expect(try await replay.send("GET", "/x").text == "first")
     }
-    try await withReplay(of: fixture, following: .fail) { replay in
+    try await withReplay(of: fixture, following: .fail) { replay async throws in
       for status in [200, 200, 404] { #expect(try await replay.send("GET", "/x").status == status) }
       #expect(replay.log.state.missing == 1)
       #expect(replay.lines.last == "GET /x → 404, missing: all 2 recorded calls were replayed")
@@ -69,9 +70,10 @@ import Testing
 
   @Test func `an identifier without a digest answers any body`() async throws {
     var fixture = try ReplayFixture()
-    fixture.rules.rewrite = { identifier, _ in identifier.split(separator: " #").first.map(String.init) ?? "" }
+    fixture.rules.rewrite = { identifier, _ in identifier.split(separator: " #").first.map(String.init) ?? ""
+    }
     try fixture.add("POST", url: "https://a.example/log", sending: "1", 204)
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       #expect(try await replay.send("POST", "/log", body: "2").status == 204)
     }
   }
@@ -80,7 +82,9 @@ import Testing
     var fixture = try ReplayFixture()
     fixture.rules.rewrite = { _, _ in "the feed" }
     try fixture.add(url: "https://a.example/feed", 200, [:], "feed")
-    try await withReplay(of: fixture) { #expect(try await $0.send("GET", "/feed").text == "feed") }
+    try await withReplay(of: fixture) { replay async throws in
+      #expect(try await replay.send("GET", "/feed").text == "feed")
+    }
   }
 
   @Test func `a redacted request is found by the request with its secret`() async throws {
@@ -88,7 +92,8 @@ import Testing
     let rules: [RedactionRule] = .usualSecrets
     fixture.redactions = rules.map(\.name)
     try fixture.add(
-      "POST", url: "https://a.example/login", sending: #"{"password":"secret"}"#, redactor: Redactor(rules: rules),
+      "POST", url: "https://a.example/login", sending: #"{"password":"secret"}"#,
+      redactor: Redactor(rules: rules),
       200, [:], "welcome")
     try await withReplay(of: fixture) { replay in
       let answer = try await replay.send("POST", "/login", body: #"{"password":"secret"}"#)
@@ -115,7 +120,7 @@ import Testing
       #expect(try await replay.send("GET", "/nothing/like/it").status == 404)
       #expect(replay.lines.last == "GET /nothing/like/it → 404, missing: nothing similar was recorded")
     }
-    try await withReplay(of: fixture, ignoring: ["page"]) { replay in
+    try await withReplay(of: fixture, ignoring: ["page"]) { replay async throws in
       #expect(try await replay.send("GET", "/feed?page=2").text == "1")
     }
   }
@@ -125,13 +130,14 @@ import Testing
     for host in ["a.example", "b.example:8443"] {
       try fixture.add(url: "https://\(host)/x", 200, [:], host)
     }
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       #expect(replay.table.ambiguities == 1)
       #expect(try await replay.send("GET", "/x").text == "a.example")
       #expect(try await replay.send("GET", "/x", host: "b.example:8443").text == "b.example:8443")
-      #expect(try await replay.send("GET", "/x", ["X-Forwarded-Host: b.example:8443"]).text == "b.example:8443")
+      #expect(
+        try await replay.send("GET", "/x", ["X-Forwarded-Host: b.example:8443"]).text == "b.example:8443")
     }
-    try await withReplay(of: fixture, fromHost: "b.example:8443") { replay in
+    try await withReplay(of: fixture, fromHost: "b.example:8443") { replay async throws in
       #expect(try await replay.send("GET", "/x").text == "b.example:8443")
     }
   }
@@ -139,10 +145,11 @@ import Testing
   @Test func `a redirect to a recorded host stays on this server`() async throws {
     var fixture = try ReplayFixture()
     try fixture.add(
-      url: "https://a.example/old", 302, ["Location": "https://a.example//new?x=1#y"], redirect: "https://a.example/new")
+      url: "https://a.example/old", 302, ["Location": "https://a.example//new?x=1#y"],
+      redirect: "https://a.example/new")
     try fixture.add(url: "https://a.example/away", 302, ["Location": "https://elsewhere.example/"])
     try fixture.add(url: "https://a.example/bare", 301, [:], redirect: "https://a.example/new")
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       func place(_ target: String) async throws -> String? {
         try await replay.send("GET", target, host: "127.0.0.1:\(replay.port)").field("Location")
       }
@@ -197,7 +204,7 @@ import Testing
   @Test func `a recorded HEAD keeps the length of the body that it had not`() async throws {
     var fixture = try ReplayFixture()
     try fixture.add("HEAD", url: "https://a.example/f", 200, ["Content-Length": "4711"])
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       #expect(try await replay.send("HEAD", "/f").field("Content-Length") == "4711")
       #expect(try await replay.send("GET", "/f").status == 404)
     }
@@ -209,7 +216,7 @@ import Testing
     var slow = ReplayHandler.Configuration()
     slow.delays = true
     for (configuration, isSlow) in [(ReplayHandler.Configuration(), false), (slow, true)] {
-      try await withReplay(of: fixture, configuration) { replay in
+      try await withReplay(of: fixture, configuration) { replay async throws in
         let start = ContinuousClock.now
         #expect(try await replay.send("GET", "/x").text == "x")
         // How fast the other one is depends on the machine.
@@ -221,7 +228,7 @@ import Testing
   @Test func `a body is accepted up to the limit`() async throws {
     var fixture = try ReplayFixture()
     try fixture.add(url: "https://a.example/x")
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       let limit = Int(ReplayLimits.requestBytes)
       let largest = String(repeating: "x", count: limit)
       #expect(try await replay.send("POST", "/x", body: largest).status == 404)

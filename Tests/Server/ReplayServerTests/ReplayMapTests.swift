@@ -46,7 +46,8 @@ import Testing
 
   @Test func `the number of rules is limited`() throws {
     let rule = try ReplayMap.Rule("a=/b")
-    #expect(try ReplayMap(Array(repeating: rule, count: ReplayLimits.rules)).rules.count == ReplayLimits.rules)
+    #expect(
+      try ReplayMap(Array(repeating: rule, count: ReplayLimits.rules)).rules.count == ReplayLimits.rules)
     #expect(throws: ReplayMap.Malformed.self) {
       try ReplayMap(Array(repeating: rule, count: ReplayLimits.rules + 1))
     }

@@ -8,7 +8,8 @@ import Testing
   private func fixture() throws -> ReplayFixture {
     var fixture = try ReplayFixture()
     try fixture.add(
-      url: "https://api.example.com/x", 200, ["X-Total": "3", "Access-Control-Allow-Origin": "https://app.example.com"])
+      url: "https://api.example.com/x", 200,
+      ["X-Total": "3", "Access-Control-Allow-Origin": "https://app.example.com"])
     return fixture
   }
 
@@ -31,7 +32,10 @@ import Testing
       #expect(exposed.field("Access-Control-Expose-Headers")?.contains("X-Total") == true)
       let preflight = try await replay.send(
         "OPTIONS", "/x",
-        ["Origin: \(origin)", "Access-Control-Request-Method: PUT", "Access-Control-Request-Headers: x-a, x-b"])
+        [
+          "Origin: \(origin)", "Access-Control-Request-Method: PUT",
+          "Access-Control-Request-Headers: x-a, x-b",
+        ])
       #expect(preflight.status == 204)
       #expect(preflight.field("Access-Control-Allow-Methods") == "PUT")
       #expect(preflight.field("Access-Control-Allow-Headers") == "x-a, x-b")
@@ -40,10 +44,13 @@ import Testing
   }
 
   @Test func `other pages can read answers only if they are allowed`() async throws {
-    for origin in ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example"] {
+    for origin in [
+      "https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1.evil.example",
+    ] {
       try await withReplay(of: fixture()) { replay in
         #expect(
-          try await replay.send("GET", "/x", ["Origin: \(origin)"]).field("Access-Control-Allow-Origin") == nil)
+          try await replay.send("GET", "/x", ["Origin: \(origin)"]).field("Access-Control-Allow-Origin")
+            == nil)
         let preflight = try await replay.send(
           "OPTIONS", "/x", ["Origin: \(origin)", "Access-Control-Request-Method: PUT"])
         #expect(preflight.status == 403)
@@ -59,7 +66,7 @@ import Testing
   }
 
   @Test func `a foreign name of this machine is refused`() async throws {
-    try await withReplay(of: fixture(), allowing("https://app.example.com")) { replay in
+    try await withReplay(of: fixture(), allowing("https://app.example.com")) { replay async throws in
       for host in [
         "127.0.0.1:80", "[::1]", "localhost", "a.localhost", "10.0.2.2:8090", "api", "host.docker.internal",
         "mac.local", "api.example.com", "app.example.com:8090",

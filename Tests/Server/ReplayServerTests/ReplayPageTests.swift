@@ -31,7 +31,7 @@ import Testing
   @Test func `its parts are served, and nothing else`() async throws {
     var fixture = try ReplayFixture()
     try fixture.add(url: "https://a.example/x")
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       for name in ["page.css", "page.js", "icon.svg"] {
         #expect(try await replay.send("GET", "/__snapshot/\(name)").status == 200, "\(name)")
       }
@@ -44,7 +44,7 @@ import Testing
   @Test func `histories begin again from the page, but not from another site`() async throws {
     var fixture = try ReplayFixture()
     for text in ["1", "2"] { try fixture.add(url: "https://a.example/x", 200, [:], text) }
-    try await withReplay(of: fixture) { replay in
+    try await withReplay(of: fixture) { replay async throws in
       #expect(try await replay.send("GET", "/x").text == "1")
       #expect(
         try await replay.send("POST", "/__snapshot/reset", ["Sec-Fetch-Site: cross-site"]).status == 403)

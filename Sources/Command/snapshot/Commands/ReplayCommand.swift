@@ -24,7 +24,8 @@ struct ReplayCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "A snapshot on a server (UUID or its beginning, report, address), a bundle, or a snapshot's folder.")
+    help: "A snapshot on a server (UUID or its beginning, report, address), a bundle, or a snapshot's folder."
+  )
   var snapshot: String
 
   @Option(help: "The port; 0 selects a free one.")
@@ -52,7 +53,8 @@ struct ReplayCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("A query item that does not count. Can be repeated.", valueName: "name"))
   var ignoreQuery: [String] = []
 
-  @Option(help: "What follows the last recorded answer to a request: repeat it, fail, or ask the live server.")
+  @Option(
+    help: "What follows the last recorded answer to a request: repeat it, fail, or ask the live server.")
   var afterLast = ReplayTable.Following.repeat
 
   @Flag(help: "Exit with status 2 if anything was missing.")
@@ -74,7 +76,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
   func validate() throws {
     if strict, upstream != nil {
-      throw ValidationError("--strict and --upstream exclude each other: with a live server nothing is missing.")
+      throw ValidationError(
+        "--strict and --upstream exclude each other: with a live server nothing is missing.")
     }
     if afterLast == .live, upstream == nil {
       throw ValidationError("--after-last live needs the live server: --upstream URL.")
@@ -204,7 +207,8 @@ struct ReplayCommand: AsyncParsableCommand {
     if table.ambiguities > 0 {
       Console.message(
         "\(Console.count(table.ambiguities, "request")) recorded from several hosts; the first recorded host answers, "
-          + "unless Host or --from-host says another: \(table.hosts.sorted().prefix(5).joined(separator: ", "))")
+          + "unless Host or --from-host says another: \(table.hosts.sorted().prefix(5).joined(separator: ", "))"
+      )
     }
     if !address.host.isLoopback {
       Console.message("Warning: anyone who can reach \(address) can read this snapshot.")
