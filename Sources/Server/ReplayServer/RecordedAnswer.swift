@@ -1,4 +1,3 @@
-import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
@@ -21,8 +20,7 @@ struct RecordedAnswer {
   func response(to request: HTTPServerRequest) throws -> HTTPServerResponse {
     guard let exchange else {
       return try Representation(
-        .bytes(bytes), contentType: mediaType,
-        lastModified: HTTPDate(secondsSince1970: Int64(recording.recordedAt.timeIntervalSince1970))
+        .bytes(bytes), contentType: mediaType, entityTag: .strong(recording.sha256.description)
       ).response(to: request)
     }
     guard let recorded = exchange.response, recorded.status >= 200 else {

@@ -45,7 +45,9 @@ package struct ReplayHandler: HTTPHandler {
         method, target, status: 421, .refused("refused: the host \(request.authority) was not recorded"))
       throw HTTPProblem(
         .misdirectedRequest, kind: "wrong-host", title: "This server does not answer for this host",
-        detail: "\(request.authority) is neither a recorded host nor a name of this machine. Use its address."
+        detail:
+          "\(request.authority) is neither a recorded host nor a name of this machine. Use its address, or pass "
+          + "--allow-origin http://\(request.authority)."
       )
     }
     if let page = try await ReplayPage(snapshot.manifest, table, log).response(to: request) { return page }
@@ -67,7 +69,8 @@ package struct ReplayHandler: HTTPHandler {
       (answer, outcome) = (problem.response(requestID: request.id), .refused(problem.title))
     }
     configuration.origins.open(&answer, to: request)
-    log.add(method, target, status: answer.status.code, outcome)
+    let note = configuration.origins.obstacle(for: request)
+    log.add(method, target, status: answer.status.code, outcome, note: note)
     return answer
   }
 

@@ -27,8 +27,8 @@ package enum ReplayLimits {
   package static var http: HTTPLimits {
     var limits = HTTPLimits()
     limits.bodyBytes = requestBytes
-    limits.connections = 512
-    limits.connectionsPerAddress = 512
+    limits.connections = 128
+    limits.connectionsPerAddress = 128
     return limits
   }
 }

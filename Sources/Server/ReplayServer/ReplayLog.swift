@@ -35,6 +35,8 @@ package final class ReplayLog: Sendable {
     package let status: Int?
     /// How it was answered.
     package let outcome: Outcome
+    /// What the client can't do with the answer; `nil` for nothing.
+    package let note: String?
 
     /// Whether the snapshot had no answer.
     package var isMissing: Bool {
@@ -66,12 +68,13 @@ package final class ReplayLog: Sendable {
   /// The requests so far.
   package var state: State { lock.withLock { $0 } }
 
-  func add(_ method: String, _ target: String, status: Int?, _ outcome: Outcome) {
+  func add(_ method: String, _ target: String, status: Int?, _ outcome: Outcome, note: String? = nil) {
     let cut = String(decoding: target.utf8.prefix(ReplayLimits.loggedTargetBytes), as: UTF8.self)
     let entry = lock.withLock { state in
       state.total += 1
       let entry = Entry(
-        number: state.total, time: Date(), method: method, target: cut, status: status, outcome: outcome)
+        number: state.total, time: Date(), method: method, target: cut, status: status, outcome: outcome,
+        note: note)
       state.entries.append(entry)
       // Removed in portions, because the array moves each time.
       if state.entries.count >= 2 * ReplayLimits.loggedRequests {
@@ -92,9 +95,12 @@ package final class ReplayLog: Sendable {
 }
 
 extension ReplayLog.Entry: CustomStringConvertible {
+  /// The outcome and the note.
+  var words: String { note.map { "\(outcome); \($0)" } ?? "\(outcome)" }
+
   /// The request and its answer on one line, such as `GET /api/feed → 200, recording 2 of 3`. It contains texts of others.
   package var description: String {
-    "\(method) \(target) → \(status.map { "\($0)" } ?? "closed"), \(outcome)"
+    "\(method) \(target) → \(status.map { "\($0)" } ?? "closed"), \(words)"
   }
 }
 

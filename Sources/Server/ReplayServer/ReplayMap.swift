@@ -23,7 +23,8 @@ package struct ReplayMap: Sendable {
   package struct Rule: Sendable {
     /// The rule as it was written.
     package let text: String
-    fileprivate let identifier: String
+    /// The identifier, or the beginning of identifiers.
+    package let identifier: String
     fileprivate let method: String
     fileprivate let path: String
     fileprivate let isPattern: Bool

@@ -32,7 +32,8 @@ package struct ReplayOrigins: Sendable {
     else {
       return authority.isEmpty
     }
-    return Self.isAddress(host) || !host.contains(".") || Self.localEndings.contains(where: host.hasSuffix)
+    return allowed.contains("*") || Self.isAddress(host) || !host.contains(".")
+      || Self.localEndings.contains(where: host.hasSuffix)
       || table.isRecorded(authority) || table.isRecorded(host)
       || allowed.contains { URLComponents(string: $0)?.host == host }
   }
@@ -78,6 +79,12 @@ package struct ReplayOrigins: Sendable {
     response.headerFields[.accessControlAllowOrigin] = origin
     response.headerFields[.accessControlAllowCredentials] = "true"
     response.headerFields[.accessControlExposeHeaders] = names.joined(separator: ", ")
+  }
+
+  /// Why the page that sent the request can't read the answer; `nil` if it can, or no page sent it.
+  func obstacle(for request: HTTPServerRequest) -> String? {
+    guard let origin = request.headerFields[.origin], !allows(origin) else { return nil }
+    return "its page can't read the answer without --allow-origin \(origin.prefix(200))"
   }
 
   private static let privateNetworkRequest = HTTPField.Name.constant("Access-Control-Request-Private-Network")

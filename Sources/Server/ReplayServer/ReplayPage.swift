@@ -106,7 +106,7 @@ struct ReplayPage {
   private func missing(_ state: ReplayLog.State) -> String {
     guard !state.misses.isEmpty else { return "" }
     let rows = state.misses.map { entry in
-      "<li><code>\(text("\(entry.method) \(entry.target)"))</code><span>\(text("\(entry.outcome)"))</span></li>"
+      "<li><code>\(text("\(entry.method) \(entry.target)"))</code><span>\(text(entry.words))</span></li>"
     }
     return "<h2>Missing</h2>\n<ul class=\"missing\">\n\(rows.joined(separator: "\n"))\n</ul>"
   }
@@ -118,7 +118,7 @@ struct ReplayPage {
       """
       <li value="\(entry.number)"\(entry.isMissing ? " class=\"missing\"" : "")>\
       <code>\(text("\(entry.method) \(entry.target)"))</code>\
-      <span><b>\(entry.status.map { "\($0)" } ?? "closed")</b> \(text("\(entry.outcome)"))</span></li>
+      <span><b>\(entry.status.map { "\($0)" } ?? "closed")</b> \(text(entry.words))</span></li>
       """
     }
     return "<h2>Requests, newest first</h2>\n<ol>\n\(rows.joined(separator: "\n"))\n</ol>"

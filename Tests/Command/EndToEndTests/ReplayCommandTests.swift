@@ -145,6 +145,7 @@ import Testing
     let zip = try makeSnapshot().path
     let (program, url) = try await start()
     let port = try #require(url.split(separator: ":").last)
+    let server = try await TestServer(storage: folder.file("storage"))
     let rules = try folder.write(Data("news=/a\nnonsense\n".utf8), to: "rules")
     let plain = folder.file("plain.zip")
     try folder.write(Data("1".utf8), to: "plain/a.json")
@@ -160,7 +161,7 @@ import Testing
       ([zip, "--upstream", "ftp://a"], 2, "is not an address such as https://api.example.com"),
       ([zip, "--host", "nonsense"], 2, "is neither an IP address nor localhost"),
       ([plain.path], 2, "pass --map 'a.json=/path'."),
-      ([UUID().uuidString, "--server", url], 1, ""),
+      ([UUID().uuidString, "--server", server.url.absoluteString], 1, ""),
     ] as [([String], Int32, String)] {
       let outcome = try await Product.run(["replay"] + arguments)
       #expect(outcome.status == status, "\(arguments) \(outcome.errors)")
@@ -172,6 +173,7 @@ import Testing
     ] {
       #expect(try await Product.run(["replay", zip] + arguments).status == 64, "\(arguments)")
     }
+    await server.program.stop()
     await program.stop()
   }
 }

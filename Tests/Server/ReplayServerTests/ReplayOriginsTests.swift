@@ -51,6 +51,10 @@ import Testing
         #expect(
           try await replay.send("GET", "/x", ["Origin: \(origin)"]).field("Access-Control-Allow-Origin")
             == nil)
+        #expect(
+          replay.lines.last
+            == "GET /x → 200, recording 1 of 1; its page can't read the answer without --allow-origin \(origin)"
+        )
         let preflight = try await replay.send(
           "OPTIONS", "/x", ["Origin: \(origin)", "Access-Control-Request-Method: PUT"])
         #expect(preflight.status == 403)

@@ -165,8 +165,7 @@ struct ReplayCommand: AsyncParsableCommand {
         Console.message("No recording has the identifier of the rule \(Console.escaped(rule.text))")
         continue
       }
-      let identifier = rule.text.split(separator: "=").first.map(String.init) ?? ""
-      let nearest = NearestIdentifiers.find(identifier, among: table.unmapped).first
+      let nearest = NearestIdentifiers.find(rule.identifier, among: table.unmapped).first
       throw CommandFailure(
         "No recording has the identifier of the rule ‘\(rule.text)’"
           + (nearest.map { "; the nearest is ‘\($0)’." } ?? "."), status: .refused)
