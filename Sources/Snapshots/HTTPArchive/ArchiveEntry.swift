@@ -41,7 +41,7 @@ package struct ArchiveEntry: Hashable, Sendable {
     guard address.utf8.count <= limits.urlLength else {
       throw omission(.urlTooLong, Int64(address.utf8.count))
     }
-    guard let url = URL(string: address) else { throw omission(.invalidURL) }
+    guard let url = URL(string: ArchivedURL.encode(address)) else { throw omission(.invalidURL) }
 
     let status = response["status"]?.integer ?? 0
     guard status <= 0 || 100...999 ~= status else { throw omission(.invalidStatus(status)) }
@@ -114,7 +114,7 @@ package struct ArchiveEntry: Hashable, Sendable {
 
   private func redirect(_ status: Int64, from url: URL, _ method: String) -> Manifest.Exchange.Redirect? {
     guard [301, 302, 303, 307, 308].contains(status), let target = response["redirectURL"]?.text,
-      !target.isEmpty, let next = URL(string: target, relativeTo: url)
+      !target.isEmpty, let next = URL(string: ArchivedURL.encode(target), relativeTo: url)
     else { return nil }
     let becomesGET = status == 303 ? method != "HEAD" : status <= 302 && method == "POST"
     return .init(method: becomesGET ? "GET" : method, url: next.absoluteString)
@@ -227,16 +227,38 @@ extension ArchiveEntry {
   package func withoutBodies(bodySize: Int?) -> ArchiveValue {
     var entry = value
     guard isWhole else { return beginning }
-    func empty(_ content: inout ArchiveValue?, isRecorded: Bool) {
-      guard content?["text"] != nil else { return }
-      content?["text"] = isRecorded ? ArchiveValue("") : nil
-    }
     var request = self.request
     var response = self.response
-    empty(&request["_content"], isRecorded: bodySize != nil)
-    empty(&request["postData"], isRecorded: bodySize != nil)
-    empty(&response["content"], isRecorded: bodySize != nil)
-    if let bodySize, response["content"]?["text"] != nil {
+    guard let bodySize else {
+      // The sizes still say that there were bodies, so that no later import takes them for empty.
+      if let text = request["postData"]?["text"]?.bytes {
+        if request["postData"]?["params"] == nil {
+          request["postData"] = nil
+        } else {
+          request["postData"]?["text"] = nil
+        }
+        request["bodySize"] = ArchiveValue(max(Int(clamping: request["bodySize"]?.integer ?? 0), text.count))
+      }
+      if let text = response["content"]?["text"]?.bytes {
+        let size = Int(clamping: response["content"]?["size"]?.integer ?? 0)
+        response["content"]?["text"] = nil
+        response["content"]?["size"] = ArchiveValue(max(size, text.count))
+      }
+      if let text = request["_content"]?["text"]?.bytes {
+        request["_content"] = nil
+        request["bodySize"] = ArchiveValue(max(Int(clamping: request["bodySize"]?.integer ?? 0), text.count))
+      }
+      entry["request"] = request
+      entry["response"] = response
+      return entry
+    }
+    func empty(_ content: inout ArchiveValue?) {
+      if content?["text"] != nil { content?["text"] = ArchiveValue("") }
+    }
+    empty(&request["_content"])
+    empty(&request["postData"])
+    empty(&response["content"])
+    if response["content"]?["text"] != nil {
       response["content"]?["size"] = ArchiveValue(bodySize)
     }
     entry["request"] = request

@@ -24,6 +24,10 @@ enum Completion {
     ("size", ArchiveValue(-1), .number), ("mimeType", ArchiveValue("x-unknown"), .text),
   ]
   private static let timings = ["send", "wait", "receive"].map { ($0, ArchiveValue(-1), Kind.number) }
+  private static let page: [(String, ArchiveValue, Kind)] = [
+    ("startedDateTime", ArchiveValue("1970-01-01T00:00:00.000Z"), .text), ("id", ArchiveValue(""), .text),
+    ("title", ArchiveValue(""), .text), ("pageTimings", .object([]), .object),
+  ]
   private static let otherTimings = ["blocked", "dns", "connect", "ssl"]
 
   /// Returns an entry with everything that is required. A value of the wrong type is replaced.
@@ -41,7 +45,20 @@ enum Completion {
     // A program writes `null` for a time that it can't compute.
     for name in otherTimings where times[name] == .null { times[name] = ArchiveValue(-1) }
     value["timings"] = times
+    // Chromium writes an empty address if there was no connection, and that of IPv6 in brackets.
+    if let address = value["serverIPAddress"]?.text {
+      let plain =
+        address.hasPrefix("[") && address.hasSuffix("]") ? String(address.dropFirst().dropLast()) : address
+      if plain != address { value["serverIPAddress"] = ArchiveValue(plain) }
+      if plain.isEmpty { value["serverIPAddress"] = nil }
+    }
     return value
+  }
+
+  /// Returns the list of pages with everything that is required.
+  static func pages(_ value: ArchiveValue) -> ArchiveValue {
+    guard case .array(let pages) = value else { return .array([]) }
+    return .array(pages.map { complete($0.isObject ? $0 : .object([]), page) })
   }
 
   private static func complete(
@@ -60,4 +77,9 @@ enum Completion {
     default: false
     }
   }
+}
+
+extension ArchiveValue.Member {
+  /// The member of a log with everything that HAR requires of pages.
+  package var completed: Self { name == "pages" ? Self(name, Completion.pages(value)) : self }
 }

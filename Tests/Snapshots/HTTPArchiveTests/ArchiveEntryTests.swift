@@ -262,7 +262,7 @@ import Testing
       let kept = entry.withoutBodies(bodySize: size)
       #expect(!String(decoding: kept.json, as: UTF8.self).contains(secret))
       #expect((kept["response"]?["content"]?["text"] == nil) == (size == nil))
-      #expect(kept["response"]?["content"]?["size"]?.integer == Int64(size ?? 6))
+      #expect(kept["response"]?["content"]?["size"]?.integer == Int64(size ?? 8))
     }
     let reference = ArchiveEntry.Reference(identifier: "GET https://a \"q\"", call: 3)
     let json = String(decoding: ArchiveEntry.json(reference), as: UTF8.self)
@@ -270,6 +270,44 @@ import Testing
     #expect(ArchiveEntry.reference(of: value) == reference)
     #expect(ArchiveEntry.reference(of: .object([])) == nil)
     #expect(ArchiveEntry.withoutReference(value)["_recording"] == nil)
+  }
+
+  @Test func `a body that could not be kept is not taken for an empty one later`() throws {
+    let entry = try entries(
+      entry(
+        #""method":"POST","url":"https://a","bodySize":-1,"postData":{"mimeType":"x","text":"abc"}"#,
+        #""status":200,"content":{"text":"body","size":0}"#))[0]
+    let kept = String(decoding: entry.withoutBodies(bodySize: nil).json, as: UTF8.self)
+    #expect(try omission(kept) == .noRequestBody)
+    let answer = try entries(self.kept(#""status":200,"content":{"text":"body","size":0}"#))[0]
+    #expect(
+      try omission(String(decoding: answer.withoutBodies(bodySize: nil).json, as: UTF8.self)) == .noBody)
+  }
+
+  private func kept(_ response: String) -> String { entry(#""method":"GET","url":"https://a""#, response) }
+
+  @Test(arguments: [
+    ("https://a/b?c=[x]|%20 %zé#f", "https://a/b?c=%5Bx%5D%7C%20%20%25z%C3%A9#f"),
+    ("http://[::1]:80/a[1]", "http://[::1]:80/a%5B1%5D"), ("https://a", "https://a"),
+  ])
+  func `characters that a URL can't have are encoded, and escapes are not`(text: String, url: String) throws {
+    let exchange = try exchange(entry("\"method\":\"GET\",\"url\":\"\(text)\""))
+    #expect(exchange.url.absoluteString == url && exchange.description.request.url == text)
+  }
+
+  @Test(arguments: [("", nil), ("[::1]", "::1"), ("1.2.3.4", "1.2.3.4")])
+  func `the address of a server is valid or missing`(text: String, address: String?) throws {
+    let value = try entries(
+      entry().replacing("\"time\":41", with: "\"time\":41,\"serverIPAddress\":\"\(text)\""))[0].value
+    #expect(value["serverIPAddress"]?.text == address)
+  }
+
+  @Test func `pages get what is required`() throws {
+    let pages = ArchiveValue.Member("pages", .array([.object([.init("id", ArchiveValue("p"))]), .null]))
+      .completed
+    #expect(pages.value.elements.map { $0["title"]?.text } == ["", ""])
+    #expect(pages.value.elements[0]["id"]?.text == "p")
+    #expect(ArchiveValue.Member("comment", .null).completed.value == .null)
   }
 
   @Test func `of an entry that is too large, only its request is kept`() throws {

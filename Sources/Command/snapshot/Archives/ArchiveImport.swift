@@ -86,7 +86,8 @@ struct ArchiveImport {
       case .endLog: parts.append(.endLog)
       case .beginEntries: parts.append(.entries)
       case .endEntries: break
-      case .member(_, let member):
+      case .member(let place, let read):
+        let member = place == .log ? read.completed : read
         // With its name, which can be that of a secret.
         guard let json = redacted(ArchiveValue.object([member])) else {
           throw ArchiveError.limit("has a member ‘\(member.name)’ that can't be redacted")
