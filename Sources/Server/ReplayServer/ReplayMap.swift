@@ -39,9 +39,10 @@ package struct ReplayMap: Sendable {
         )
       }
       var identifier = String(text[..<sign])
-      let words = text[text.index(after: sign)...].split(separator: " ", maxSplits: 1)
-      var path = String(words.last ?? "")
-      method = words.count > 1 ? String(words[0]) : "GET"
+      let target = text[text.index(after: sign)...]
+      let place = target.firstIndex(of: "/") ?? target.endIndex
+      var path = String(target[place...])
+      method = place == target.startIndex ? "GET" : String(target[..<place].dropLast())
       isPattern = identifier.hasSuffix("*") && path.hasSuffix("*")
       if isPattern {
         identifier.removeLast()

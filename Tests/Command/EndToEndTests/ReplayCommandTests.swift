@@ -161,7 +161,7 @@ import Testing
       ([zip, "--upstream", "ftp://a"], 2, "is not an address such as https://api.example.com"),
       ([zip, "--host", "nonsense"], 2, "is neither an IP address nor localhost"),
       ([plain.path], 2, "pass --map 'a.json=/path'."),
-      ([UUID().uuidString, "--server", server.url.absoluteString], 1, ""),
+      ([UUID().uuidString, "--server", server.url.absoluteString], 1, "There is no snapshot with this id"),
     ] as [([String], Int32, String)] {
       let outcome = try await Product.run(["replay"] + arguments)
       #expect(outcome.status == status, "\(arguments) \(outcome.errors)")
