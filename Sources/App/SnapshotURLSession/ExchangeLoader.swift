@@ -273,7 +273,7 @@ final class ExchangeLoader: Sendable {
       exchange
       ?? Manifest.Exchange(
         request: .init(method: "GET", url: ""), response: .init(status: 200), startedAt: .distantPast)
-    let response = recorded.response.flatMap { Self.response(to: url, $0) }
+    let response = recorded.response.flatMap { Self.response(to: url, $0, size: data.count) }
     let answer: @Sendable () -> Void = { [client] in
       if let response { client.receive(response) }
       if !data.isEmpty { client.receive(data) }
@@ -308,7 +308,7 @@ final class ExchangeLoader: Sendable {
   }
 
   private static func response(
-    to url: URL, _ recorded: Manifest.Exchange.Response
+    to url: URL, _ recorded: Manifest.Exchange.Response, size: Int
   ) -> HTTPURLResponse? {
     var fields: [String: String] = [:]
     for field in recorded.fields {
@@ -319,7 +319,7 @@ final class ExchangeLoader: Sendable {
       if recorded.status == 401 { fields = fields.filter { $0.key.lowercased() != "www-authenticate" } }
     #endif
     return HTTPURLResponse(
-      url: url, statusCode: recorded.status, httpVersion: "HTTP/1.1", headerFields: fields)
+      url: url, statusCode: recorded.status(seenWith: size), httpVersion: "HTTP/1.1", headerFields: fields)
   }
 
   private static func error(_ failure: Manifest.Exchange.Failure, _ url: URL) -> any Error {

@@ -30,11 +30,11 @@ struct RecordedAnswer {
     if (300..<400).contains(recorded.status), let place = fields[.location] ?? exchange.redirect?.url {
       fields[.location] = ReplayedFields.location(place, hosts, request)
     }
-    let status = HTTPResponse.Status(integerLiteral: recorded.status)
+    let status = HTTPResponse.Status(integerLiteral: recorded.status(seenWith: bytes.count))
     if exchange.failure != nil {
       return HTTPServerResponse(status: status, headerFields: fields, body: broken)
     }
-    guard recorded.status == 200, request.method == .get || request.method == .head,
+    guard status == .ok, request.method == .get || request.method == .head,
       exchange.request.method != "HEAD"
     else {
       if exchange.request.method == "HEAD" {

@@ -69,6 +69,18 @@ import Testing
     }
   }
 
+  @Test func `contents from a browser's cache are a 200, and a 304 only for a condition`() async throws {
+    var fixture = try ReplayFixture()
+    try fixture.add(url: "https://a.example/feed", 304, ["ETag": "\"1\""], "feed")
+    try fixture.add(url: "https://a.example/empty", 304, ["ETag": "\"2\""])
+    try await withReplay(of: fixture) { replay in
+      let answer = try await replay.send("GET", "/feed")
+      #expect(answer.status == 200 && answer.text == "feed")
+      #expect(try await replay.send("GET", "/feed", ["If-None-Match: \"1\""]).status == 304)
+      #expect(try await replay.send("GET", "/empty").status == 304)
+    }
+  }
+
   @Test func `an identifier without a digest answers any body`() async throws {
     var fixture = try ReplayFixture()
     fixture.rules.rewrite = { identifier, _ in identifier.split(separator: " #").first.map(String.init) ?? ""

@@ -65,6 +65,10 @@ extension Manifest {
       /// The header fields, redacted.
       public var fields: [Field]
 
+      /// The status that the app or the page saw with a body of `size` bytes. The archive of a browser has a 304
+      /// together with the contents of the browser's cache, which the page saw as a 200.
+      package func status(seenWith size: Int) -> Int { status == 304 && size > 0 ? 200 : status }
+
       /// Creates the description of a response.
       public init(status: Int, fields: [Field] = []) {
         self.status = status
