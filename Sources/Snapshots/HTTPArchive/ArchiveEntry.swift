@@ -232,11 +232,9 @@ extension ArchiveEntry {
     guard let bodySize else {
       // The sizes still say that there were bodies, so that no later import takes them for empty.
       if let text = request["postData"]?["text"]?.bytes {
-        if request["postData"]?["params"] == nil {
-          request["postData"] = nil
-        } else {
-          request["postData"]?["text"] = nil
-        }
+        // Some programs do not read `postData` without a text.
+        let hasParameters = request["postData"]?["params"]?.elements.isEmpty == false
+        if hasParameters { request["postData"]?["text"] = nil } else { request["postData"] = nil }
         request["bodySize"] = ArchiveValue(max(Int(clamping: request["bodySize"]?.integer ?? 0), text.count))
       }
       if let text = response["content"]?["text"]?.bytes {

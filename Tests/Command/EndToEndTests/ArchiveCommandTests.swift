@@ -74,7 +74,7 @@ import Testing
     try #require(export.status == 0, "\(export.errors)")
     let text = try String(contentsOf: folder.file("again.har"), encoding: .utf8)
     for kept in [
-      "_webSocketMessages", "\"_file\":\"body.txt\"", "\"pages\":[{\"id\":\"p\"}]", "\"text\":\"abc\"",
+      "_webSocketMessages", "\"_file\":\"body.txt\"", "\"pages\":[{\"id\":\"p\",", "\"text\":\"abc\"",
       "iVBORw0KGgoA/w==",
     ] {
       #expect(text.contains(kept), "\(kept)")

@@ -275,7 +275,7 @@ import Testing
   @Test func `a body that could not be kept is not taken for an empty one later`() throws {
     let entry = try entries(
       entry(
-        #""method":"POST","url":"https://a","bodySize":-1,"postData":{"mimeType":"x","text":"abc"}"#,
+        #""method":"POST","url":"https://a","bodySize":-1,"postData":{"mimeType":"x","text":"abc","params":[]}"#,
         #""status":200,"content":{"text":"body","size":0}"#))[0]
     let kept = String(decoding: entry.withoutBodies(bodySize: nil).json, as: UTF8.self)
     #expect(try omission(kept) == .noRequestBody)
