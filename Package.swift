@@ -89,6 +89,9 @@ let app = group(
       ]),
     .target(name: "SnapshotURLSession", dependencies: ["DataSnapshots", "SnapshotFormat"]),
     .target(
+      name: "SnapshotReplay",
+      dependencies: ["DataSnapshots", "SnapshotDiff", "SnapshotFormat", "Redaction", "SystemIO"]),
+    .target(
       name: "SnapshotSettings",
       dependencies: [
         "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
@@ -280,6 +283,11 @@ let tests = [
           "TestSupport", .httpTypes, .logging,
         ]),
       .testTarget(
+        name: "SnapshotReplayTests",
+        dependencies: [
+          "SnapshotReplay", "SnapshotURLSession", "DataSnapshots", "SnapshotFormat", "SystemIO", "TestSupport",
+        ], exclude: ["Fixtures"]),
+      .testTarget(
         name: "SnapshotSettingsTests",
         dependencies: [
           "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
@@ -385,6 +393,7 @@ let package = Package(
     .library(name: "SnapshotFormat", targets: ["SnapshotFormat"]),
     .library(name: "SnapshotDiff", targets: ["SnapshotDiff"]),
     .library(name: "SnapshotURLSession", targets: ["SnapshotURLSession"]),
+    .library(name: "SnapshotReplay", targets: ["SnapshotReplay"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
     .library(name: "PostgreSQLCatalog", targets: ["PostgreSQLCatalog", "PostgreSQLClient", "SnapshotStore"]),

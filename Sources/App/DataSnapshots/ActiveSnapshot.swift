@@ -8,6 +8,14 @@ struct ReplayedCall: Sendable {
   let data: Data
   /// The exchange whose response's body is `data`; `nil` for other data.
   let exchange: Manifest.Exchange?
+  /// When the app had received it.
+  let time: Date
+
+  init(data: Data, exchange: Manifest.Exchange?, time: Date) {
+    self.data = data
+    self.exchange = exchange
+    self.time = exchange?.endedAt ?? time
+  }
 }
 
 /// An unpacked snapshot that is being replayed.
@@ -29,6 +37,17 @@ final class ActiveSnapshot: Sendable {
       .mapValues { calls in calls.sorted { ($0.call ?? 0) < ($1.call ?? 0) } }
   }
 
+  /// Reads the manifest of the snapshot unpacked in `folder`.
+  convenience init(id: SnapshotID, in folder: String) throws(BundleError) {
+    let json: [UInt8]
+    do throws(SystemError) {
+      json = try File(folder + "/manifest.json").read(upTo: Manifest.Limits.default.size + 1, at: 0)
+    } catch {
+      throw error.isNotFound ? .manifestMissing : .system(error)
+    }
+    self.init(id: id, manifest: try Manifest(json: Data(json)), folder: folder)
+  }
+
   deinit {
     // Calls that began before the snapshot was replaced hold a reference to it, and read its files until they end.
     removal.withLock { $0 }?()
@@ -43,11 +62,13 @@ final class ActiveSnapshot: Sendable {
   /// Returns the next call of `identifier` in `session`, after checking the size and digest of its bytes against the
   /// manifest. Looks up the identifier unchanged first, then as the redaction rules rewrite it.
   func call(
-    of identifier: String, redactor: Redactor, in session: ReplaySession
+    of identifier: String, redactor: Redactor, in session: ReplaySession,
+    _ afterLast: SnapshotMode.Policy.AfterLast
   ) throws(ReplayProblem) -> ReplayedCall {
     guard let calls = recordings[identifier] ?? recordings[redactor.redact(identifier: identifier)]
     else { throw .missing }
-    let recording = calls[session.next(identifier, of: calls.count)]
+    let recording = calls[
+      try session.next(identifier, of: calls.count, isHistory: calls.last?.call != nil, afterLast)]
     let data: Data
     do {
       let file = try File(folder + "/" + recording.path)
@@ -64,6 +85,6 @@ final class ActiveSnapshot: Sendable {
     guard ContentDigest.of(data) == recording.sha256 else {
       throw .unreadable("its SHA-256 digest differs from the recorded one")
     }
-    return ReplayedCall(data: data, exchange: recording.exchange)
+    return ReplayedCall(data: data, exchange: recording.exchange, time: recording.recordedAt)
   }
 }

@@ -10,6 +10,8 @@ final class ModeState: Sendable {
     var forced: SnapshotMode.State?
     /// Whether the instance must not use the folder: another one does, or it was closed.
     var isShut = false
+    /// Whether the instance replays one snapshot for its whole life, and stores nothing.
+    var isFixed = false
     var active: ActiveSnapshot?
     var session = ReplaySession()
     var modules: [Module] = []
@@ -18,6 +20,9 @@ final class ModeState: Sendable {
       self.stored = stored
       self.active = active
     }
+
+    /// Whether the instance may write to its folder.
+    var storesState: Bool { !isShut && !isFixed }
 
     var state: SnapshotMode.State { isShut ? .disabled : forced ?? stored }
   }

@@ -38,6 +38,9 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
   /// The identifiers that were to be replayed but had no recording, since replaying began: the first 100, in the order
   /// of the calls.
   public let misses: [Miss]
+  /// Whether the app asked for ``SnapshotMode/now`` since replaying began; `nil` if nothing was replayed. An app that did
+  /// not ask uses the time of this machine, which can be a reason why a bug does not show.
+  public let wasClockAsked: Bool?
   /// The names of the attachments, sorted.
   public let attachments: [String]
   /// The names of the redaction rules that were applied to the recordings.
@@ -53,6 +56,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     var identifiers: [String] = []
     var calls = 0
     var misses: [Miss] = []
+    var wasClockAsked: Bool?
     var attachments: [String] = []
     var redactions: [String] = []
     var isPaused = false
@@ -80,6 +84,7 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     callCount = contents.calls
     unassigned = recorded.subtracting(names.values).sorted()
     misses = contents.misses
+    wasClockAsked = contents.wasClockAsked
     attachments = contents.attachments
     redactions = contents.redactions
     isPaused = contents.isPaused
@@ -118,6 +123,9 @@ public struct ModuleReport: Sendable, Hashable, CustomStringConvertible {
     lines += misses.map { miss in
       let hint = miss.nearest.isEmpty ? "" : " (nearest: \(miss.nearest.joined(separator: ", ")))"
       return "Not found: \(miss.identifier.prefix(200))\(hint)"
+    }
+    if wasClockAsked == false {
+      lines.append("The clock was not asked: the app does not use the time of the recording (mode.now).")
     }
     if !lines.isEmpty { sections.append(lines.joined(separator: "\n")) }
     return sections.joined(separator: "\n\n")

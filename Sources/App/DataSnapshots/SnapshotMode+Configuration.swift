@@ -35,8 +35,14 @@ extension SnapshotMode {
     public var sharing = Sharing.exclusive
     /// The launch arguments and environment, which can force a state for this launch.
     public var launch = Launch.current
-    /// Returns the current time.
+    /// Returns the current time. ``SnapshotMode/now`` is another one while replaying.
     public var clock: @Sendable () -> Date = { Date() }
+    /// The time zone that a snapshot describes.
+    public var timeZone = TimeZone.autoupdatingCurrent
+    /// The locale that a snapshot describes.
+    public var locale = Locale.autoupdatingCurrent
+    /// The calendar that a snapshot describes.
+    public var calendar = Calendar.autoupdatingCurrent
     /// Called with each problem, on the thread where it occurs. It can be called often. It can change the state, but
     /// must not wait for the ``SnapshotMode`` (`flush`, `report`): that would deadlock.
     public var onEvent: @Sendable (Event) -> Void = { _ in }
@@ -84,11 +90,18 @@ extension SnapshotMode {
   /// A forced state overrides the stored one for the whole launch, even if the app sets another, and is not stored. An
   /// argument takes precedence over the environment. A word that is not a state is reported as an event and forces
   /// nothing.
+  ///
+  /// A launch can also name a snapshot to replay, as `snapshot run` does:
+  ///
+  ///     DATA_SNAPSHOTS_REPLAY=/path/of/an/unpacked/snapshot ./app
   public struct Launch: Sendable, Hashable {
     /// The argument that precedes the state.
     public static let argument = "-DataSnapshotsState"
     /// The environment variable that contains the state.
     public static let variable = "DATA_SNAPSHOTS_STATE"
+    /// The environment variable that contains the path of an unpacked snapshot. It is replayed for the whole launch,
+    /// whatever the stored or forced state is, and the app's own folder is not used.
+    public static let replayVariable = "DATA_SNAPSHOTS_REPLAY"
 
     /// The launch arguments.
     public var arguments: [String]
@@ -114,5 +127,8 @@ extension SnapshotMode {
       }
       return environment[Self.variable]
     }
+
+    /// The folder of the snapshot that is to be replayed; `nil` if the launch names none.
+    var replayedSnapshot: URL? { environment[Self.replayVariable].map { URL(filePath: $0) } }
   }
 }

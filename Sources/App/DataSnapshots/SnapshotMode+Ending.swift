@@ -6,18 +6,22 @@ extension SnapshotMode {
   /// Ends the run in good order: waits until everything is on the disk, and lets another instance use the folder. From
   /// then on, this instance is disabled.
   public func close() async {
-    shut()
+    guard shut() else { return }
     await recorder.queue.run { [recorder, claim] in Self.finish(recorder, claim) }
   }
 
   /// The same, blocking the calling thread. Use it at the end of a process, when nothing can await ``close()``.
   @available(*, noasync, message: "Await close()")
   public func closeSynchronously() {
-    shut()
+    guard shut() else { return }
     recorder.queue.sync { Self.finish(recorder, claim) }
   }
 
-  private func shut() { current.change { $0.isShut = true } }
+  /// Disables this instance. Returns whether it has a folder.
+  private func shut() -> Bool {
+    current.change { $0.isShut = true }
+    return !current.read { $0.isFixed }
+  }
 
   private static func finish(_ recorder: Recorder, _ claim: FolderClaim) {
     guard claim.isHeld else { return }
@@ -34,7 +38,7 @@ extension SnapshotMode {
   public func willEnterForeground() { recordEnd(isInGoodOrder: false) }
 
   private func recordEnd(isInGoodOrder: Bool) {
-    guard !isShut else { return }
+    guard current.read({ $0.storesState }) else { return }
     recorder.queue.async { [recorder] in recorder.recordEnd(isInGoodOrder: isInGoodOrder) }
   }
 }

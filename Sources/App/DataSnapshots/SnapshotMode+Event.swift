@@ -1,3 +1,5 @@
+package import Foundation
+
 extension SnapshotMode {
   /// A problem that occurred while the app continued.
   public struct Event: Sendable, Hashable, CustomStringConvertible {
@@ -18,7 +20,7 @@ extension SnapshotMode {
       /// With ``SnapshotMode/Durability/beforeReturn(upTo:)``, data could not be written before `process` returned. It is
       /// written as with ``SnapshotMode/Durability/asynchronous``. Sent once, until the disk accepts data again.
       case durabilityReduced
-      /// An identifier has no recording. The policy determined the result, which is live data by default.
+      /// An identifier has no recording, or no further one (``SnapshotMode/Policy/AfterLast/fail``). The policy determined the result, which is live data by default.
       case recordingMissing
       /// A recording can't be read, or its bytes differ from those recorded. The policy determined the result, which is
       /// live data by default.
@@ -44,6 +46,12 @@ extension SnapshotMode {
     /// For ``Kind/recordingMissing``, up to three recorded identifiers that differ in a few characters only; for an HTTP
     /// exchange, up to three whose method, path, query or body differs.
     public let nearest: [String]
+    /// The redacted body of the request, if an HTTP exchange has no recording and the body is not larger than
+    /// ``requestBodyLimit``.
+    package var requestBody: Data?
+
+    /// The maximum size of ``requestBody`` in bytes.
+    package static let requestBodyLimit = 1 << 20
 
     init(_ kind: Kind, identifier: String? = nil, _ reason: String, nearest: [String] = []) {
       self.nearest = nearest
@@ -62,6 +70,8 @@ extension SnapshotMode {
 /// The reason why data could not be replayed.
 enum ReplayProblem: Error {
   case missing
+  /// All recorded calls, of this number, were replayed.
+  case exhausted(Int)
   case unreadable(String)
 
   /// Returns the event that reports the problem. Calls `nearest` only if there is no recording.
@@ -82,6 +92,10 @@ enum ReplayProblem: Error {
       return .init(
         .recordingMissing, identifier: identifier, "nothing is recorded under this identifier\(hint)",
         nearest: nearest)
+    case .exhausted(let count):
+      return .init(
+        .recordingMissing, identifier: identifier,
+        count == 1 ? "its only recorded call was replayed" : "all its \(count) recorded calls were replayed")
     case .unreadable(let reason):
       return .init(.replayFailed, identifier: identifier, reason)
     }

@@ -8,8 +8,8 @@ extension SnapshotMode {
     public enum Retention: Sendable, Hashable {
       /// Only the latest call.
       case latest
-      /// The latest `limit` calls, at least one. They are replayed in the order in which they were recorded, and the
-      /// last one is repeated after the end. Replaying starts with the first call at each launch, each time the state
+      /// The latest `limit` calls, at least one. They are replayed in the order in which they returned, and
+      /// ``Policy/afterLast`` determines what follows. Replaying starts with the first call at each launch, each time the state
       /// becomes ``SnapshotMode/State/replaying``, each time a snapshot is activated, and after
       /// ``SnapshotMode/rewind()``.
       case history(limit: Int)
@@ -35,19 +35,37 @@ extension SnapshotMode {
       case emptyData
     }
 
+    /// The result of a replayed call after the last recorded one of its identifier. Applies to histories and HTTP
+    /// exchanges. If only the latest call was kept, its recording is repeated.
+    public enum AfterLast: Sendable, Hashable {
+      /// The last recording again.
+      case `repeat`
+      /// Sends ``Event/Kind/recordingMissing``, to the handler of ``Missing/fail(_:)`` too. The throwing forms of
+      /// `process` then throw ``SnapshotMode/MissingRecording``. The form that doesn't throw returns live data.
+      case fail
+      /// Live data.
+      case live
+    }
+
     /// How many calls are kept.
     public var retention: Retention
     /// The result if a recording is missing or can't be read.
     public var missing: Missing
+    /// The result after the last recorded call.
+    public var afterLast: AfterLast
 
     /// Creates a policy.
-    public init(retention: Retention = .latest, missing: Missing = .passthrough) {
+    public init(
+      retention: Retention = .latest, missing: Missing = .passthrough, afterLast: AfterLast = .repeat
+    ) {
       self.retention = retention
       self.missing = missing
+      self.afterLast = afterLast
     }
   }
 
-  /// The error thrown if an identifier whose policy is ``Policy/Missing/fail(_:)`` has no usable recording.
+  /// The error thrown if an identifier whose policy is ``Policy/Missing/fail(_:)`` has no usable recording, or one whose
+  /// policy is ``Policy/AfterLast/fail`` has no further one.
   public struct MissingRecording: Error, Sendable, CustomStringConvertible {
     /// The event that was sent to ``Configuration/onEvent``.
     public let event: Event

@@ -56,20 +56,22 @@ public final class SnapshotMode: Sendable {
   /// Restores the state, the recordings and the active snapshot of the last launch from `folder`. The state of a new
   /// folder is ``State/disabled``. The folder is created when there is something to store. If another instance uses the
   /// folder, this one is disabled, unless ``Configuration/sharing`` gives it a folder of its own.
-  public init(folder: URL, configuration: Configuration = Configuration()) {
-    self.configuration = configuration
+  ///
+  /// If the launch names a snapshot to replay (``Launch/replayVariable``), this instance replays that one instead, as
+  /// ``init(replaying:configuration:)`` does, and does not use `folder`. It is disabled if the snapshot can't be read.
+  public convenience init(folder: URL, configuration: Configuration = Configuration()) {
+    if let snapshot = configuration.launch.replayedSnapshot {
+      self.init(fixedTo: snapshot, configuration)
+      return
+    }
+    let storage: Storage
+    let claim: FolderClaim
     switch configuration.sharing {
     case .exclusive:
       storage = Storage(folder: folder.path)
       claim = FolderClaim(storage)
     case .perProcess: (storage, claim) = FolderClaim.takeOwn(in: folder.path)
     }
-    redactor = Redactor(
-      rules: configuration.redaction, unknownBinaries: configuration.unknownBinaries,
-      placeholders: .distinct())
-    let policies = Policies(configuration)
-    recorder = Recorder(storage, configuration, policies, redactor, claim)
-    replayer = Replayer(recorder, configuration, policies, redactor)
     var core = ModeState.Core(stored: .disabled)
     var failure: (any Error)?
     let isOwner = claim.take(isNeeded: false)
@@ -79,14 +81,7 @@ public final class SnapshotMode: Sendable {
     core.isShut = !isOwner
     let word = configuration.launch.word
     core.forced = word.flatMap { State(rawValue: $0.lowercased()) }
-    current = ModeState(core)
-    worker = SnapshotWorker(storage, recorder, current, redactor, configuration)
-    background = BackgroundObserver { [recorder, current] change in
-      guard !current.read({ $0.isShut }) else { return }
-      let record = { @Sendable in recorder.recordEnd(isInGoodOrder: change != .toForeground) }
-      // After the notification of the end, the process may end.
-      if change == .end { recorder.queue.sync(record) } else { recorder.queue.async(record) }
-    }
+    self.init(core, storage, claim, configuration)
     if let word, core.forced == nil {
       configuration.onEvent(.init(.stateNotForced, "‘\(word.prefix(100))’ is not a state"))
     }
@@ -104,10 +99,30 @@ public final class SnapshotMode: Sendable {
     if core.state != .disabled { _ = own() }
   }
 
+  init(_ core: ModeState.Core, _ storage: Storage, _ claim: FolderClaim, _ configuration: Configuration) {
+    self.configuration = configuration
+    self.storage = storage
+    self.claim = claim
+    redactor = Redactor(
+      rules: configuration.redaction, unknownBinaries: configuration.unknownBinaries,
+      placeholders: .distinct())
+    let policies = Policies(configuration)
+    recorder = Recorder(storage, configuration, policies, redactor, claim)
+    replayer = Replayer(recorder, configuration, policies, redactor)
+    current = ModeState(core)
+    worker = SnapshotWorker(storage, recorder, current, redactor, configuration)
+    background = BackgroundObserver { [recorder, current] change in
+      guard current.read({ $0.storesState }) else { return }
+      let record = { @Sendable in recorder.recordEnd(isInGoodOrder: change != .toForeground) }
+      // After the notification of the end, the process may end.
+      if change == .end { recorder.queue.sync(record) } else { recorder.queue.async(record) }
+    }
+  }
+
   /// Takes the folder before it is written, because it can have been missing at launch.
   /// - Returns: `false` if this instance must not use it.
   private func own() -> Bool {
-    guard !current.read({ $0.isShut }) else { return false }
+    guard current.read({ $0.storesState }) else { return false }
     if claim.take(isNeeded: true) { return true }
     current.change { $0.isShut = true }
     tellInUse()
@@ -124,7 +139,11 @@ public final class SnapshotMode: Sendable {
 
   private func owning<Failure: Error>(_ failure: (SystemError) -> Failure) throws(Failure) {
     guard own() else {
-      throw failure(SystemError(operation: "lock", path: storage.lock, code: EWOULDBLOCK))
+      let isFixed = current.read { $0.isFixed }
+      throw failure(
+        isFixed
+          ? SystemError(operation: "write", path: storage.folder, code: EROFS)
+          : SystemError(operation: "lock", path: storage.lock, code: EWOULDBLOCK))
     }
   }
 
@@ -135,13 +154,14 @@ public final class SnapshotMode: Sendable {
     get { current.read { $0.state } }
     set {
       if newValue != .disabled, !own() { return }
-      guard !isShut else { return }
+      guard current.read({ $0.storesState }) else { return }
       current.change { $0.stored = newValue }
       recorder.queue.async { [worker] in worker.saveMode() }
     }
   }
 
-  /// Whether an argument or the environment forced the ``state`` of this launch.
+  /// Whether an argument or the environment forced the ``state`` of this launch, or this instance only replays
+  /// (``init(replaying:configuration:)``).
   public var isStateForced: Bool { current.read { $0.forced != nil } }
 
   /// The manifest of the active snapshot, or `nil` if there is none.
@@ -279,6 +299,7 @@ public final class SnapshotMode: Sendable {
     contents.isPaused = recorder.isPaused
     contents.dropped = state == .replaying ? active?.manifest.dropped ?? [] : recorder.dropped
     contents.misses = session.misses
+    contents.wasClockAsked = session.wasClockAsked
     return ModuleReport(state: state, modules: modules, contents, as: redactor.redact(identifier:))
   }
 
@@ -321,6 +342,9 @@ public final class SnapshotMode: Sendable {
     var unfilled = Manifest(
       id: id, createdAt: configuration.clock(), application: configuration.application,
       device: configuration.device, report: report, modules: redactedModules, note: note, fields: fields)
+    unfilled.timeZone = configuration.timeZone.identifier
+    unfilled.locale = configuration.locale.identifier
+    unfilled.calendar = configuration.calendar.identifier.name
     if configuration.redactsReports { redactor.redactWords(of: &unfilled) }
     return try await worker.makeSnapshot(choice, unfilled, to: zip)
   }

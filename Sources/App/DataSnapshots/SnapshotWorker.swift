@@ -63,6 +63,7 @@ final class SnapshotWorker: Sendable {
       var manifest = unfilled
       manifest.redactions = frozen.redactions
       manifest.dropped = frozen.dropped
+      manifest.span = Manifest.Span(of: frozen.sources.map { ($0.recordedAt, $0.exchange) })
       return try SnapshotBundle.pack(
         frozen.sources, attachments: frozen.attachments, describedBy: manifest, to: zip)
     }

@@ -39,9 +39,6 @@ extension ModeState.Core {
   }
 
   private static func load(_ id: SnapshotID, _ storage: Storage) throws -> ActiveSnapshot {
-    let folder = storage.snapshots + "/\(id)"
-    let file = try File(folder + "/manifest.json")
-    let json = try file.read(upTo: Manifest.Limits.default.size + 1, at: 0)
-    return ActiveSnapshot(id: id, manifest: try Manifest(json: Data(json)), folder: folder)
+    try ActiveSnapshot(id: id, in: storage.snapshots + "/\(id)")
   }
 }

@@ -16,7 +16,7 @@ import Foundation
       let identify: @Sendable () -> String = { Self.identifier(of: request, Data(), mode, rules) }
       mode.refuseExchange(
         identify(), .unsupported, bytes: 0, "upload and download tasks can't be recorded on this system")
-      mode.replayExchange(identify) { [client, binding] answer in
+      mode.replayExchange(identify, body: Data()) { [client, binding] answer in
         switch answer {
         case .live: client.handOver(to: binding.configuration.protocolClasses ?? [])
         case .recorded: client.fail(URLError(.cannotCreateFile))

@@ -86,7 +86,8 @@ final class ExchangeLoader: Sendable {
   /// Finds the recording of `request` while replaying, or sends it.
   func answer(_ request: URLRequest, _ body: RequestBody) {
     let (mode, rules) = (mode, binding.rules)
-    mode.replayExchange({ Self.identifier(of: request, body.data, mode, rules) }) { [self] answer in
+    let identify: @Sendable () -> String = { Self.identifier(of: request, body.data, mode, rules) }
+    mode.replayExchange(identify, body: body.data) { [self] answer in
       switch answer {
       case .live: send(request, body)
       case .recorded(let exchange, let data): replay(exchange, data, request, body)
@@ -118,7 +119,7 @@ final class ExchangeLoader: Sendable {
     }
     state.withLock { state in
       state.sent = body
-      state.hop = Hop(request: request, body: body.data, startedAt: mode.now)
+      state.hop = Hop(request: request, body: body.data, startedAt: mode.recordingTime)
     }
     guard let task = binding.session.makeTask(request, self) else {
       return client.fail(URLError(.cancelled))
@@ -164,7 +165,7 @@ final class ExchangeLoader: Sendable {
       former?.redirect = Self.redirect(to: request)
       let keepsBody = request.httpMethod == former?.request.httpMethod
       state.hop = Hop(
-        request: request, body: keepsBody ? former?.body ?? Data() : Data(), startedAt: mode.now)
+        request: request, body: keepsBody ? former?.body ?? Data() : Data(), startedAt: mode.recordingTime)
       return former
     }
     if let former { record(former, Data(), size: 0) }

@@ -16,8 +16,8 @@ extension SnapshotMode {
   /// Whether exchanges pass without being recorded or replayed.
   package var isPassingExchanges: Bool { current.isDisabled }
 
-  /// The current time of the configuration.
-  package var now: Date { configuration.clock() }
+  /// The time at which something is recorded, never that of a recording.
+  package var recordingTime: Date { configuration.clock() }
 
   /// Returns the identifier of a request by `rules`, redacted.
   package func identifier(method: String, url: URL, body: Data, _ rules: ExchangeRules) -> String {
@@ -26,14 +26,17 @@ extension SnapshotMode {
 
   /// Finds the recording of an exchange while replaying. Calls `completion` on a queue of this instance, in the order of
   /// the calls; or at once, with ``ExchangeAnswer/live``, if the state is another one.
-  /// - Parameter identifier: makes the identifier.
+  /// - Parameters:
+  ///   - identifier: makes the identifier.
+  ///   - body: the body of the request.
   package func replayExchange(
-    _ identifier: @escaping @Sendable () -> String, _ completion: @escaping @Sendable (ExchangeAnswer) -> Void
+    _ identifier: @escaping @Sendable () -> String, body: Data,
+    _ completion: @escaping @Sendable (ExchangeAnswer) -> Void
   ) {
     guard case .replay(let source) = current.makePath() else { return completion(.live) }
     reader.async { [replayer] in
       do throws(MissingRecording) {
-        let call = try replayer.replay(identifier(), from: source)
+        let call = try replayer.replay(identifier(), from: source, requestBody: body)
         completion(call.map { .recorded($0.exchange, $0.data) } ?? .live)
       } catch {
         completion(.failed(error))

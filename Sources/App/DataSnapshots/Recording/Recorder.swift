@@ -237,9 +237,21 @@ final class Recorder: Sendable {
   // MARK: - Replaying
 
   /// Returns the next call of `identifier` in `session`. Writes waiting items first.
-  func call(of identifier: String, in session: ReplaySession) throws(ReplayProblem) -> ReplayedCall {
+  func call(
+    of identifier: String, in session: ReplaySession, _ afterLast: SnapshotMode.Policy.AfterLast
+  ) throws(ReplayProblem) -> ReplayedCall {
+    writeIfWaiting()
+    return try store.call(of: identifier, in: session, afterLast)
+  }
+
+  /// When the oldest recording was made; `nil` if there is none. Writes waiting items first.
+  var began: Date? {
+    writeIfWaiting()
+    return store.began
+  }
+
+  private func writeIfWaiting() {
     if waiting.withLock({ $0.count > 0 || !$0.isStarted }), !queue.isCurrent { queue.sync { writeWaiting() } }
-    return try store.call(of: identifier, in: session)
   }
 
   /// All recorded identifiers, in no particular order. Empty if the recordings can't be read.

@@ -42,6 +42,8 @@ struct RecordingIndex {
     RecordingName(name, call: (calls(of: name).last?.call ?? 0) + 1)
   }
 
+  func recordedAt(of name: RecordingName) -> Date? { slots[name]?.recording.recordedAt }
+
   func size(of name: RecordingName) -> Int64 { slots[name]?.recording.size ?? 0 }
 
   /// The recording that was written least recently, or `nil` if there are none.

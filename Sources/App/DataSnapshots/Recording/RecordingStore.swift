@@ -240,17 +240,27 @@ final class RecordingStore: Sendable {
   // MARK: - Reading
 
   /// Returns the next call of `identifier` in `session`.
-  func call(of identifier: String, in session: ReplaySession) throws(ReplayProblem) -> ReplayedCall {
+  func call(
+    of identifier: String, in session: ReplaySession, _ afterLast: SnapshotMode.Policy.AfterLast
+  ) throws(ReplayProblem) -> ReplayedCall {
     let name = RecordingName(redactor.redact(identifier: identifier))
     do {
-      let calls = try withIndex { $0.calls(of: name) }
+      let (calls, times) = try withIndex { index in
+        let calls = index.calls(of: name)
+        return (calls, calls.map(index.recordedAt))
+      }
       if !calls.isEmpty {
-        let call = calls[session.next(identifier, of: calls.count)]
+        let number = try session.next(
+          identifier, of: calls.count, isHistory: calls.last?.call != nil, afterLast)
+        let call = calls[number]
         if let data = try storage.read(call) {
           let exchange = try storage.readExchange(call).flatMap { StoredExchange(file: $0) }
-          return ReplayedCall(data: data, exchange: exchange?.description)
+          return ReplayedCall(
+            data: data, exchange: exchange?.description, time: times[number] ?? .distantPast)
         }
       }
+    } catch let problem as ReplayProblem {
+      throw problem
     } catch {
       throw .unreadable("\(error)")
     }
@@ -260,6 +270,11 @@ final class RecordingStore: Sendable {
   /// All recorded identifiers, in no particular order. Empty if the recordings can't be read.
   var identifiers: [String] {
     do { return try withIndex { $0.identifiers } } catch { return [] }
+  }
+
+  /// When the oldest recording was made; `nil` if there is none, or they can't be read.
+  var began: Date? {
+    do { return try withIndex { $0.oldest?.recordedAt } } catch { return nil }
   }
 
   /// Returns all recordings, read from the folder.

@@ -134,6 +134,9 @@ extension Manifest {
       self.duration = duration
     }
 
+    /// When it ended.
+    public var endedAt: Date { startedAt.addingTimeInterval(Double(duration) / 1000) }
+
     /// The approximate size of the description as JSON without white space, in bytes: all texts, and an allowance for the
     /// rest.
     package var descriptionSize: Int {
