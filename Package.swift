@@ -285,8 +285,9 @@ let tests = [
       .testTarget(
         name: "SnapshotReplayTests",
         dependencies: [
-          "SnapshotReplay", "SnapshotURLSession", "DataSnapshots", "SnapshotFormat", "SystemIO", "TestSupport",
-        ], exclude: ["Fixtures"]),
+          "SnapshotReplay", "SnapshotURLSession", "DataSnapshots", "SnapshotFormat", "SystemIO",
+          "TestSupport",
+        ]),
       .testTarget(
         name: "SnapshotSettingsTests",
         dependencies: [
@@ -352,10 +353,21 @@ let tests = [
       .testTarget(
         name: "EndToEndTests",
         dependencies: [
-          "snapshot", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient", "SnapshotStore",
-          "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO",
+          "snapshot", "news-reader", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient",
+          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO",
           "RedactionTesting", "TestSupport", .crypto, .logging, .yams,
         ])
+    ]),
+  // A small app with bugs, its reports, and the tests that `snapshot test` has written of them.
+  group(
+    "Tests/SampleApp",
+    [
+      .target(name: "NewsReading", dependencies: ["DataSnapshots", "SnapshotURLSession"]),
+      .executableTarget(name: "news-reader", dependencies: ["NewsReading", "DataSnapshots"]),
+      .testTarget(
+        name: "NewsReaderTests",
+        dependencies: ["NewsReading", "SnapshotReplay", "DataSnapshots", "TestSupport"],
+        exclude: ["Fixtures"]),
     ]),
   // Compiles on Linux what only Apple's platforms compile.
   group(

@@ -33,7 +33,8 @@ extension SnapshotMode {
   /// ``Configuration/calendar``.
   public var calendar: Calendar {
     guard let manifest = replayedManifest else { return configuration.calendar }
-    var calendar = Calendar(identifier: manifest.calendar.flatMap(Calendar.Identifier.init(name:)) ?? .gregorian)
+    var calendar = Calendar(
+      identifier: manifest.calendar.flatMap(Calendar.Identifier.init(name:)) ?? .gregorian)
     calendar.locale = locale
     calendar.timeZone = timeZone
     return calendar

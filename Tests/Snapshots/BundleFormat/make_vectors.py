@@ -127,6 +127,12 @@ accepted = {
         {"reason": "solarFlare", "count": 1, "bytes": 0, "mood": "bad"}, {"reason": "age", "count": 0, "bytes": 1},
         {"reason": 7, "count": 1, "bytes": 1}, {"count": 1, "bytes": 1}, "age", None]))),
     "dropped-of-another-type": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], dropped={"age": 1}))),
+    "circumstances": bundle(plain, json_text=json.dumps(manifest(
+        [plain[0][0]], timeZone="Europe/Vienna", locale="de_AT@hours=h23", calendar="gregorian",
+        span={"from": "2026-11-21T16:02:00.5+01:00", "to": "2026-11-21T15:03:00Z", "mood": "good"}))),
+    "circumstances-of-another-type": bundle(plain, json_text=json.dumps(manifest(
+        [plain[0][0]], timeZone=1, locale=None, calendar=["gregorian"],
+        span={"from": "2026-11-21T15:03:00Z", "to": "2026-11-21T15:02:00Z"}))),
     "other-spellings": bundle(plain, json_text=json.dumps(manifest(
         [{**plain[0][0], "sha256": plain[0][0]["sha256"].upper(), "size": 21.0, "call": None, "mood": "good"}],
         id=ID.upper(), createdAt="2026-11-21T16:04:05+01:00", report="proj/issue/9"))),

@@ -19,6 +19,26 @@ import Testing
     var dropped: [Gap]?
     /// Method, URL, outcome, fields and body of the requests, by the paths of their recordings.
     let exchanges: [String: [String]]?
+    /// `nil` if the manifest says none of them.
+    let circumstances: Circumstances?
+  }
+
+  /// Under which circumstances the recordings were made.
+  private struct Circumstances: Codable, Equatable {
+    let timeZone, locale, calendar: String?
+    /// Both times in milliseconds since 1970.
+    let span: [Int64]?
+
+    init?(_ manifest: Manifest) {
+      var manifest = manifest
+      // Without recordings, the span is that of the manifest.
+      manifest.recordings = []
+      (timeZone, locale, calendar) = (manifest.timeZone, manifest.locale, manifest.calendar)
+      span = manifest.span.map { span in
+        [span.from, span.to].map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+      }
+      if timeZone == nil, locale == nil, calendar == nil, span == nil { return nil }
+    }
   }
 
   /// An entry of `dropped`, as an array.
@@ -72,7 +92,7 @@ import Testing
     return Contents(
       id: manifest.id, recordings: Dictionary(uniqueKeysWithValues: recordings), others: others.sorted(),
       dropped: manifest.unknown["dropped"] == nil ? nil : manifest.dropped.map(Gap.init),
-      exchanges: exchanges.isEmpty ? nil : exchanges)
+      exchanges: exchanges.isEmpty ? nil : exchanges, circumstances: Circumstances(manifest))
   }
 
   @Test func `every bundle that the specification accepts is read alike by both`() async throws {

@@ -22,15 +22,22 @@ struct RedactedCopy {
   private let folder: URL
   private let rules: RedactionRules
   private let redactor: Redactor
+  private let isReproducible: Bool
 
   /// Redacts the files in `folder`, the unpacked snapshot of `manifest`, and replaces its manifest.
-  /// - Parameter keepsWords: whether the note and the fields are kept as they are.
+  /// - Parameters:
+  ///   - keepsWords: whether the note and the fields are kept as they are.
+  ///   - isReproducible: whether the same snapshot and rules always give the same copy, with the same UUID. All secrets are
+  ///     then replaced alike, since placeholders that tell them apart are random.
   init(
-    of manifest: Manifest, in folder: URL, by rules: RedactionRules, keepsWords: Bool
+    of manifest: Manifest, in folder: URL, by rules: RedactionRules, keepsWords: Bool,
+    isReproducible: Bool = false
   ) throws(CommandFailure) {
     (self.manifest, self.folder, self.rules) = (manifest, folder, rules)
+    self.isReproducible = isReproducible
     redactor = Redactor(
-      rules: rules.rules, unknownBinaries: rules.unknownBinaries, placeholders: .distinct())
+      rules: rules.rules, unknownBinaries: rules.unknownBinaries,
+      placeholders: isReproducible ? .uniform : .distinct())
     idleRules = rules.rules.filter(\.isAboutPath).map(\.name)
     do {
       try redactRecordings()
@@ -203,9 +210,17 @@ struct RedactedCopy {
   }
 
   private mutating func writeManifest() throws {
-    manifest.id = SnapshotID()
     let names = rules.rules.map(\.name)
     manifest.redactions += names.filter { !manifest.redactions.contains($0) }
+    manifest.id = isReproducible ? try Self.id(of: manifest) : SnapshotID()
     try manifest.json().write(to: URL(filePath: path("manifest.json")))
+  }
+
+  /// A UUID (version 8) that follows from everything in the copy.
+  private static func id(of manifest: Manifest) throws -> SnapshotID {
+    var bytes = Array(ContentDigest.of(try manifest.json()).bytes.prefix(16))
+    bytes[6] = bytes[6] & 0x0F | 0x80
+    bytes[8] = bytes[8] & 0x3F | 0x80
+    return SnapshotID(bytes: bytes) ?? SnapshotID()
   }
 }

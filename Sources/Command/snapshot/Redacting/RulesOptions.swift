@@ -16,14 +16,23 @@ struct RulesOptions: ParsableArguments {
 
   /// Redacts the snapshot `source` in a folder of `scratch`.
   func redact(_ source: SnapshotSource, in scratch: ScratchFolder) throws(CommandFailure) -> RedactedCopy {
-    let rules = try Self.read(rules)
+    try Self.redact(source, by: Self.read(rules), keepsWords: keepWords, in: scratch)
+  }
+
+  /// Redacts the snapshot `source` in the folder `redacted` of `scratch`.
+  /// - Parameter isReproducible: whether the same snapshot and rules always give the same copy.
+  static func redact(
+    _ source: SnapshotSource, by rules: RedactionRules, keepsWords: Bool, isReproducible: Bool = false,
+    in scratch: ScratchFolder
+  ) throws(CommandFailure) -> RedactedCopy {
     let folder = scratch.file("redacted")
     let manifest: Manifest
     let zip = try source.packed(to: scratch.file("original.zip")).url
     do { manifest = try SnapshotBundle.unpack(zip: zip, into: folder) } catch {
       throw CommandFailure(error.description, status: .refused)
     }
-    let copy = try RedactedCopy(of: manifest, in: folder, by: rules, keepsWords: keepWords)
+    let copy = try RedactedCopy(
+      of: manifest, in: folder, by: rules, keepsWords: keepsWords, isReproducible: isReproducible)
     for name in copy.idleRules { Console.message("The path of the rule ‘\(name)’ matched nothing.") }
     return copy
   }
