@@ -20,7 +20,7 @@ import Testing
     let exchange = Manifest.Exchange(
       request: .init(method: "GET", url: "https://news.invalid/feed"), response: .init(status: 503),
       startedAt: time)
-    let sources = try (1...3).map { call in
+    let sources = try (1...3).map { (call: Int) in
       SnapshotBundle.Source(
         identifier: "GET https://news.invalid/feed",
         file: try folder.write(Data(#"{"token":"s3cr3t"}"#.utf8), to: "sources/\(call)"), recordedAt: time,

@@ -1,3 +1,4 @@
+import DataSnapshots
 public import Foundation
 
 /// The archive of all articles, which is large.

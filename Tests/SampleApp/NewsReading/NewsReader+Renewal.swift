@@ -1,3 +1,4 @@
+import DataSnapshots
 import Foundation
 
 /// The day on which the user's subscription renews.

@@ -1,3 +1,4 @@
+import DataSnapshots
 import Foundation
 
 /// The sum of the prices of the articles that the user has bought.

@@ -3,7 +3,7 @@ public import Foundation
 import SnapshotURLSession
 
 #if canImport(FoundationNetworking)
-  public import FoundationNetworking
+  import FoundationNetworking
 #endif
 
 /// A small reader of news, with three bugs of the kind that only shows with the data of a user.
@@ -41,6 +41,9 @@ public struct NewsReader: Sendable {
 public struct NewsError: Error {
   /// The status code.
   public let status: Int
+
+  /// Creates the error of an answer with this status.
+  public init(status: Int) { self.status = status }
 }
 
 /// The removal of a bug.

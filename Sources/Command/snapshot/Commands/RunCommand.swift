@@ -46,7 +46,7 @@ struct RunCommand: AsyncParsableCommand {
     let folder = scratch.file("snapshot")
     try await options.withSource(snapshot) { source in
       let zip = try source.snapshot(packedTo: scratch.file("original.zip"))
-      do { _ = try SnapshotBundle.unpack(zip: zip, into: folder) } catch {
+      do throws(BundleError) { _ = try SnapshotBundle.unpack(zip: zip, into: folder) } catch {
         throw CommandFailure(error.description, status: .refused)
       }
     }
