@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("total", "7.2244", "1240.49"), ("renewal", "2026-03-03", "2026-02-28"),
+    ("total", "600.2345", "1240.49"), ("renewal", "2026-03-03", "2026-02-28"),
   ])
   func `the unchanged app shows the bug on every day and in every time zone, and not with its mend`(
     question: String, wrong: String, right: String

@@ -8,7 +8,7 @@ import Testing
 struct BUG_1Tests {
   @Test("BUG-1", .replaying("BUG-1", expectsClock: false)) func showsWhatWasExpected() async throws {
     // The bug is still in the app, so the test is red.
-    await withKnownIssue("The app reads `1.234,50` as 1.2345") {
+    await withKnownIssue("The total is 600.2345") {
       // example: Total begin
       let mode = try #require(SnapshotMode.current)
       let app = NewsReader(mode: mode)

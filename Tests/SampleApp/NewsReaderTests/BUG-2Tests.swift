@@ -32,6 +32,6 @@ struct BUG_2Tests {
       }
       // example: Call end
     }
-    #expect(error?.description.contains("the nearest is") == true, "\(String(describing: error))")
+    #expect(error?.description.contains("has no recording of ‘GET") == true, "\(String(describing: error))")
   }
 }

@@ -25,7 +25,7 @@ struct NewsReaderApp {
     if let zip = ProcessInfo.processInfo.environment["SNAPSHOT_TO"] {
       _ = try await mode.makeSnapshot(
         report: ReportID(question == "total" ? "BUG-1" : "BUG-2"),
-        note: question == "total" ? "The total of my purchases is 7.23." : "It says that I pay on March 3.",
+        note: question == "total" ? "The total of my purchases is 600.23." : "It says that I pay on March 3.",
         to: URL(filePath: zip))
     }
     await mode.close()

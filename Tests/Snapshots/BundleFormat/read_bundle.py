@@ -72,13 +72,11 @@ def gaps(value):
     return [[e.get("identifier"), e["reason"], e["count"], e["bytes"]] for e in entries if type(e.get("reason")) is str
             and type(e.get("count")) is type(e.get("bytes")) is int and e["count"] > 0 and e["bytes"] >= 0]
 
-def moment(text):
-    return datetime.fromisoformat(re.sub(r"\.(\d+)", lambda match: "." + (match[1] + "000")[:3], text).replace("Z", "+00:00"))
-
 def circumstances(manifest):
     found = {key: manifest[key] for key in ("timeZone", "locale", "calendar") if type(manifest.get(key)) is str}
     try:
-        times = [moment(manifest["span"][key]) for key in ("from", "to")]
+        texts = [re.sub(r"\.(\d+)", lambda digits: "." + (digits[1] + "000")[:3], manifest["span"][key]) for key in ("from", "to")]
+        times = [datetime.fromisoformat(text.replace("Z", "+00:00")) for text in texts]
         return found | ({"span": [int(time.timestamp() * 1000) for time in times]} if times[0] <= times[1] else {})
     except (KeyError, TypeError, ValueError):
         return found
