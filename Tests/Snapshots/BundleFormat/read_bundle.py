@@ -75,8 +75,8 @@ def gaps(value):
 def circumstances(manifest):
     found = {key: manifest[key] for key in ("timeZone", "locale", "calendar") if type(manifest.get(key)) is str}
     try:
-        texts = [re.sub(r"\.(\d+)", lambda digits: "." + (digits[1] + "000")[:3], manifest["span"][key]) for key in ("from", "to")]
-        times = [datetime.fromisoformat(text.replace("Z", "+00:00")) for text in texts]
+        texts = [manifest["span"][key].replace("Z", "+00:00") for key in ("from", "to")]
+        times = [datetime.fromisoformat(re.sub(r"\.(\d+)", lambda f: f".{f[1]:0<3.3}", text)) for text in texts]
         return found | ({"span": [int(time.timestamp() * 1000) for time in times]} if times[0] <= times[1] else {})
     except (KeyError, TypeError, ValueError):
         return found
