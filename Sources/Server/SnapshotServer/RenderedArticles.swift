@@ -921,7 +921,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "23c0dd16007711ce8324275a5d20c3a5b886656be6833ce7b85754ec33577264",
+      digest: "dd92c748fba9f77e815b70edf30b166b9b3c1c777a11cae218b661db5fe0cf84",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -932,7 +932,9 @@ snapshot token revoke 1f0c3a5b7d9e
 <li><a href="#name-a-snapshot">Name a snapshot</a></li>
 <li><a href="#attach-and-fetch">Attach and fetch</a></li>
 <li><a href="#look">Look</a></li>
+<li><a href="#replay-over-http">Replay over HTTP</a></li>
 <li><a href="#bundles-on-the-disk">Bundles on the disk</a></li>
+<li><a href="#http-archives">HTTP archives</a></li>
 <li><a href="#secrets">Secrets</a></li>
 <li><a href="#tests">Tests</a></li>
 <li><a href="#app-containers">App containers</a></li>
@@ -1043,7 +1045,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td>bundle or unpacked snapshot on the disk</td>
-<td><code>bundle.zip</code>; for <code>grep</code>, which also accepts any other file or folder, and for <code>inspect</code>, <code>cat</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>test</code>, <code>run</code>, <code>preload</code>, <code>secrets</code> and <code>redact</code>. A file that exists is meant before a snapshot on the server</td>
+<td><code>bundle.zip</code>; for <code>grep</code>, which also accepts any other file or folder, and for <code>inspect</code>, <code>cat</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>test</code>, <code>run</code>, <code>preload</code>, <code>secrets</code>, <code>redact</code>, <code>export</code> and <code>replay</code>. A file that exists is meant before a snapshot on the server</td>
 </tr>
 </tbody>
 </table></div>
@@ -1077,6 +1079,12 @@ snapshot diff --recording user/profile UUID OTHER.zip
 snapshot diff --ignore updated_at --ignore '$.items[*].token' UUID OTHER.zip
 </code></pre>
 <p><code>list</code> accepts the filters of the HTTP API: <code>--report</code>, <code>--application</code>, <code>--version</code>, <code>--min-version</code>, <code>--max-version</code>, <code>--module</code>, <code>--identifier</code>, <code>--device</code>, <code>--after</code>, <code>--before</code>, <code>--text</code>. <a href="/docs/search">Searching contents</a> describes what <code>grep</code> finds. A pattern that begins with <code>-</code> follows <code>--</code>, as in <code>snapshot grep -- -99.9 UUID</code>.</p>
+<h3 id="replay-over-http">Replay over HTTP</h3>
+<pre><code>snapshot replay UUID --port 8090                                 # what was recorded, at http://127.0.0.1:8090
+snapshot replay UUID --map 'news/feed=/api/feed' --strict
+snapshot replay UUID --upstream https://api.example.com          # asks it for what was not recorded
+</code></pre>
+<p>See <a href="/docs/replayingoverhttp">Replaying over HTTP</a>.</p>
 <h3 id="bundles-on-the-disk">Bundles on the disk</h3>
 <pre><code>snapshot pack PATH --output FILE.zip       # prints the UUID; --note and --field as for upload
 snapshot verify FILE.zip                   # or UUID: structure, checksums, digests, manifest
@@ -1084,6 +1092,11 @@ snapshot verify --archive FILE.zip         # any ZIP archive
 snapshot problems FILE.zip                 # or UUID: empty, broken and failed recordings; exit status 1 if any
 </code></pre>
 <p>The same snapshot folder always produces the same bytes.</p>
+<h3 id="http-archives">HTTP archives</h3>
+<pre><code>snapshot import FILE.har --report BUG-123  # or --output FILE.zip; secrets are removed, unless --no-redaction
+snapshot export UUID --har FILE.har        # the HTTP exchanges of a snapshot
+</code></pre>
+<p>See <a href="/docs/httparchives">HAR files</a>.</p>
 <h3 id="secrets">Secrets</h3>
 <pre><code>snapshot secrets PATH                                      # or UUID: where secrets may be; exit status 1 if anywhere
 snapshot redact UUID --output FILE.zip                     # a copy without them, for sharing
@@ -1474,6 +1487,120 @@ runuser -u snapshot -- snapshot migrate --from /var/lib/snapshot --to /srv/snaps
 <li>Each bundle is verified once per <code>scrubInterval</code>.</li>
 </ul>
 <p>Every deleted snapshot leaves an empty file, which reserves its UUID. It needs an inode and about 60 bytes in its folder. A store that expires 100,000 snapshots a day needs 36 million inodes a year for that: choose a file system with enough of them, or one without a limit (XFS, Btrfs). They are read after a crash, when records are compared with the catalogue, and by each run of the retention rules.</p>
+</article>
+</div>
+"""##),
+    "httparchives": Manual.Article(
+      title: ##"HAR files"##,
+      digest: "1b694985ddbcd429492ff44d35200b3733d116706ddebf4f489bc9c07296cfd4",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>HAR files</h1>
+<p>Import the traffic that a browser or a proxy has saved, and export recorded HTTP exchanges for other tools.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#what-becomes-of-an-archive">What becomes of an archive</a></li>
+<li><a href="#bodies-that-are-missing">Bodies that are missing</a></li>
+<li><a href="#secrets">Secrets</a></li>
+<li><a href="#limits">Limits</a></li>
+<li><a href="#what-an-export-does-not-have">What an export does not have</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Browsers, proxies and testing tools save HTTP traffic as an HTTP archive, a JSON file in the format HAR 1.2. <code>snapshot import</code> makes a snapshot of one, and <code>snapshot export</code> writes the exchanges of any snapshot as one.</p>
+<pre><code>snapshot import shop.har                                # writes shop.zip, and prints its UUID
+snapshot import shop.har --report BUG-123               # attaches it
+snapshot import shop.har --rules rules.json --output shop-redacted.zip
+snapshot export UUID --har shop.har                     # or FILE.zip, or a snapshot's folder
+</code></pre>
+<p>Neither replaces a file. A file that is not a whole HTTP archive is refused with its reason, and nothing is written.</p>
+<h3 id="what-becomes-of-an-archive">What becomes of an archive</h3>
+<p>Each entry becomes a recording, as if an app had recorded the exchange: the response's body, and beside it method, URL, header fields, status, redirect, error, times, and the body of the request. Its identifier is that of a recorded exchange, such as <code>GET https://example.com/feed?page=2</code>, so that an app whose URLSession is recorded replays it. Identical requests are replayed in the order in which they ended.</p>
+<p>What has no place there is kept in the attachment <code>archive.har</code>: cookies, pages, timings, web socket messages, comments, and members that the format does not know, such as <code>_initiator</code>. It is the archive without its bodies, and each of its entries names its recording. An export puts the bodies back. It has the same entries in the same order, and no value but white space is spelled differently. Members that HAR requires and an entry does not have are added.</p>
+<div class="wide">
+<table class="list"><caption class="hidden">What becomes of an archive</caption>
+<thead>
+<tr>
+<th scope="col">in the archive</th>
+<th scope="col">in the snapshot</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>content.text</code>, also in base64</td>
+<td>the recording. The text is decoded by definition: with a field <code>Content-Encoding</code> it is taken as it is, and is not decompressed</td>
+</tr>
+<tr>
+<td><code>postData.text</code>, <code>postData.params</code>, <code>request._content</code></td>
+<td>the body of the request. HAR has no place for a binary one; <code>_content</code> with <code>text</code>, <code>encoding</code> and <code>size</code> is such a place, which exports use for bodies that are not text</td>
+</tr>
+<tr>
+<td><code>_file</code>, which Playwright writes</td>
+<td>the body, read from the file with this plain name beside the archive, or in the same ZIP</td>
+</tr>
+<tr>
+<td>status 0, <code>_error</code></td>
+<td>an exchange that failed, with the error of the same meaning</td>
+</tr>
+<tr>
+<td><code>NaN</code> and <code>Infinity</code>, which are not JSON</td>
+<td>read as <code>null</code>; a required time then becomes 0 or -1</td>
+</tr>
+</tbody>
+</table></div>
+<p>An archive in a ZIP is read from there. If the size that an archive states is not that of a body, the body is imported as it is, and the command counts such bodies, since a browser may have cut them off.</p>
+<h3 id="bodies-that-are-missing">Bodies that are missing</h3>
+<p>Browsers leave out bodies: Firefox those of images, Chromium those that it no longer has. Such an entry is not recorded, so that it is never replayed as an empty response. The command names it, the page of the snapshot and the manifest list it among what was not recorded, and <code>archive.har</code> keeps the rest of it. The same applies to a body that is not base64 although the archive says so, to an unknown encoding, and to a file that is not there.</p>
+<h3 id="secrets">Secrets</h3>
+<p>An archive contains cookies, tokens and passwords. They are removed before anything is written, from URLs, header fields, both bodies and the rest of the entry, by the rules that an app calls <code>usualSecrets</code>, or by those of a file (<code>--rules</code>). An entry with data that can't be redacted is left out and named. <code>--no-redaction</code> imports everything as it is.</p>
+<h3 id="limits">Limits</h3>
+<div class="wide">
+<table class="list"><caption class="hidden">Limits</caption>
+<thead>
+<tr>
+<th scope="col">what</th>
+<th scope="col">limit</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>entries</td>
+<td>100,000</td>
+</tr>
+<tr>
+<td>an entry, as the bytes of its texts and 64 bytes for each value</td>
+<td>64 MiB</td>
+</tr>
+<tr>
+<td>everything beside the entries</td>
+<td>64 MiB</td>
+</tr>
+<tr>
+<td>a body in a file</td>
+<td>64 MiB</td>
+</tr>
+<tr>
+<td>nesting</td>
+<td>128 levels</td>
+</tr>
+<tr>
+<td>a URL</td>
+<td>32 KiB</td>
+</tr>
+<tr>
+<td>URL and header fields of an exchange</td>
+<td>64 KiB</td>
+</tr>
+<tr>
+<td>an exported body</td>
+<td>44 MiB</td>
+</tr>
+</tbody>
+</table></div>
+<p>An archive with too many entries or too deep nesting is refused; a larger entry is left out and named. An archive may have any size: it is read entry by entry, and memory does not grow with it, except for the description of each exchange. The manifest of the snapshot has at most 32 MiB. After 8 MiB of descriptions, it no longer has the header fields of requests, which remain in <code>archive.har</code>.</p>
+<h3 id="what-an-export-does-not-have">What an export does not have</h3>
+<p>Recordings that are no HTTP exchanges are left out and counted. The exchanges of an app come without what an app does not record, such as the version of HTTP; <code>HTTP/1.1</code> is written. A body that was redacted is exported redacted.</p>
 </article>
 </div>
 """##),
@@ -2081,6 +2208,88 @@ snapshot delete --before 2026-01-01 --yes
 <p>The log of deletions is itself data: <code>deleteSnapshot</code> in the audit log names the UUID, the report and the token. It proves that the deletion was made.</p>
 <h3 id="in-the-app">In the app</h3>
 <p>What the app has recorded stays on the device until it is uploaded or replaced. <code>UploadQueue</code> removes a bundle when the server has it. Fetched snapshots on developers' devices are copies too: replaying apps, <code>snapshot fetch</code>, and downloads from the pages. Keep their number small by not sharing bundles where a link is enough.</p>
+</article>
+</div>
+"""##),
+    "replayingoverhttp": Manual.Article(
+      title: ##"Replaying over HTTP"##,
+      digest: "d21bb4c177032987653ed5b9e6002f986712a92e9cd41c742da80e1facde4f00",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Replaying over HTTP</h1>
+<p>An app in any language, or a page in a browser, replays a snapshot by its base URL.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#what-answers-a-request">What answers a request</a></li>
+<li><a href="#what-is-missing">What is missing</a></li>
+<li><a href="#how-answers-are-replayed">How answers are replayed</a></li>
+<li><a href="#who-can-read-it">Who can read it</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p><code>snapshot replay</code> is an HTTP server whose answers are those that were recorded. The app needs no library: it uses the printed address instead of the address of its server.</p>
+<pre><code>snapshot replay BUG-123 --port 8090
+# Replaying 6f0c1c56-2b1b-4a3e-9d5a-0c4f6f1f2a10 at http://127.0.0.1:8090
+</code></pre>
+<p>The argument is a snapshot on a server, a bundle, or a snapshot's folder. <code>--port 0</code> selects a free port. Every request is a line on standard error, and the page <code>/__snapshot/</code> shows live what was asked, answered and missing:</p>
+<pre><code>GET /api/feed → 200, recording 2 of 3
+GET /api/feed?page=2 → 404, missing: nearest GET /api/feed?page=1, which differs in the query (page=2 instead of page=1)
+</code></pre>
+<pre><code>val api = Retrofit.Builder().baseUrl(System.getenv(&quot;API&quot;) ?: &quot;https://api.example.com/&quot;)
+</code></pre>
+<pre><code>const feed = await (await fetch('http://127.0.0.1:8090/api/feed')).json()
+</code></pre>
+<p>An Android emulator reaches the machine at <code>10.0.2.2</code>.</p>
+<h3 id="what-answers-a-request">What answers a request</h3>
+<p>A recorded exchange answers a request with the same method, path, query and body. The scheme and the host do not count. Query items that differ at every call, such as <code>_</code> and <code>timestamp</code>, do not count; name others with <code>--ignore-query</code>. If requests were recorded from several hosts, the one in <code>Host</code> or <code>X-Forwarded-Host</code> answers, otherwise the first recorded one; <code>--from-host api.example.com</code> omits the others.</p>
+<p>Other recordings need rules, on the command line or one a line in a file (<code>--rules FILE</code>, <code>#</code> begins a comment):</p>
+<div class="wide">
+<table class="list"><caption class="hidden">What answers a request</caption>
+<thead>
+<tr>
+<th scope="col">rule</th>
+<th scope="col">answers</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>news/feed=/api/feed</code></td>
+<td><code>GET</code> and <code>HEAD</code> of the path, with any query</td>
+</tr>
+<tr>
+<td><code>news/page 2=/api/feed?page=2</code></td>
+<td>the path with this query</td>
+</tr>
+<tr>
+<td><code>login=POST /api/login</code></td>
+<td>another method, with any body</td>
+</tr>
+<tr>
+<td><code>images/*=/img/*</code></td>
+<td>every identifier with this beginning</td>
+</tr>
+</tbody>
+</table></div>
+<p>The media type of these answers is judged by the identifier and the contents.</p>
+<p>The same request gets the recorded answers in the order in which they ended. After the last one, <code>--after-last</code> selects between <code>repeat</code>, which is the default, <code>fail</code>, and <code>live</code>. A button on the page begins all histories again.</p>
+<h3 id="what-is-missing">What is missing</h3>
+<p>A request that was not recorded is answered with 404 and a problem (<code>urn:data-snapshots:problem:not-recorded</code>) that names the nearest recorded request, and in what the two differ.</p>
+<ul>
+<li><code>--strict</code> ends the command with status 2 if anything was missing, for tests.</li>
+<li><code>--upstream https://api.example.com</code> lets this server answer instead. Redirects to it lead back to the replay server. If it does not answer, the response is 502.</li>
+</ul>
+<h3 id="how-answers-are-replayed">How answers are replayed</h3>
+<ul>
+<li>Status, fields and body are those recorded, without fields that describe the connection, the coding or HTTPS. <code>Set-Cookie</code> loses <code>Secure</code>, <code>Domain</code> and <code>SameSite=None</code>.</li>
+<li>Redirects to a recorded host lead to the replay server.</li>
+<li>Recorded errors, such as a time-out, close the connection without an answer, or in the middle of the body that was received.</li>
+<li><code>If-None-Match</code>, <code>If-Modified-Since</code> and <code>Range</code> work with the recorded <code>ETag</code> and <code>Last-Modified</code>. A <code>HEAD</code> that was not recorded is answered as its <code>GET</code>.</li>
+<li>With <code>--delays</code>, an answer takes as long as when it was recorded, up to five minutes.</li>
+</ul>
+<h3 id="who-can-read-it">Who can read it</h3>
+<p>The server listens on the loopback address. <code>--host</code> selects another one; everyone who can reach it can then read the snapshot. Pages can read the answers (CORS, with credentials) if they come from this machine, such as <code>http://localhost:3000</code>. <code>--allow-origin https://app.example.com</code> allows others, and <code>--allow-origin '*'</code> all. Requests for a foreign name that leads to this machine are refused with 421, so that no web site reads the snapshot through it.</p>
+<p>A request's body can have 16 MiB, and an answer 64 MiB.</p>
 </article>
 </div>
 """##),
@@ -2937,7 +3146,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "snapshotserver": Manual.Article(
       title: ##"Documentation"##,
-      digest: "45e1403e455f5296fc0630f98e010cfbd95af0a96103c2734393f6608347c5d0",
+      digest: "0bb997f45f1cae1690d3092d2cda31dd0afa74bcc64468321c00132c209bd231",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a></nav>
 <div class="title"><div><h1>Documentation</h1>
@@ -2966,6 +3175,12 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </li>
 <li><a href="/docs/command">The command</a>
 <p>Every subcommand of <code>snapshot</code>, with examples.</p>
+</li>
+<li><a href="/docs/httparchives">HAR files</a>
+<p>Import the traffic that a browser or a proxy has saved, and export recorded HTTP exchanges for other tools.</p>
+</li>
+<li><a href="/docs/replayingoverhttp">Replaying over HTTP</a>
+<p>An app in any language, or a page in a browser, replays a snapshot by its base URL.</p>
 </li>
 <li><a href="/docs/upgrading">Upgrading from 0.1</a>
 <p>What to do, and what changes, when a server, an app or a script goes from 0.1 to the next version.</p>
@@ -3084,7 +3299,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "6c2c47b3911e39547d57743dd37bcbb3ea2e9fa4c06f4818423a79fda650663b",
+      digest: "5254e410b8dc8bcda841102d28a6df1272a779b49dec3e525e9273b17d5da402",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -3124,7 +3339,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </tr>
 <tr>
 <td><code>/snapshots/{id}</code></td>
-<td>whose snapshot it is, what the user wrote and the attached images, on two lines; below, at the left, the list of everything in it, and at the right the first recording</td>
+<td>whose snapshot it is, what the user wrote and the attached images, on two lines; below, at the left, the list of everything in it, and at the right a recording: the first one with a problem, or else the first that differs from the snapshot that is compared with, or the first of all</td>
 </tr>
 <tr>
 <td><code>/snapshots/{id}?show=details</code>, <code>?show=comments</code></td>
@@ -3311,7 +3526,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </tbody>
 </table></div>
 <p>The filter omits JSON values that differ in any two snapshots. A rule is a key such as <code>updated_at</code>, which matches at any depth and regardless of letter case, <code>-</code> and <code>_</code>, or a path such as <code>$.items[*].token</code>, with <code>*</code> for any member and <code>**</code> for any depth. Rules are separated by commas; there can be 100 of 200 bytes, as far as the address of a page may have (<code>requestLineBytes</code>). The permanent link at the end of the page contains the rules that apply.</p>
-<p>The page of a file with <code>with</code> marks each value that differs from the same recording, or file of that name, of another snapshot, with the other value beside it. Only the values on the page are looked up, so that this works for files of any size. Elements of arrays are recognized by <code>id</code>, <code>_id</code>, <code>uuid</code> or <code>identifier</code>, or else by their values, among those near the page. Changes in a container that is not open are counted if it has up to 256 KiB.</p>
+<p>The page of a file with <code>with</code> marks each value that differs from the same recording, or file of that name, of another snapshot, with the other value beside it. Only the values on the page are looked up, so that this works for files of any size. Elements of arrays are recognized by <code>id</code>, <code>_id</code>, <code>uuid</code> or <code>identifier</code>, or else by their values, among those near the page. Changes in a container that is not open are counted if it has up to 256 KiB. Above the values, the first five changes of the whole file are listed, if it has up to 2 MiB; each leads to its place.</p>
 <h3 id="signing-in">Signing in</h3>
 <p>If the store has tokens, every page but <code>/sign-in</code> and those below <code>/docs</code> needs a session; without one it is answered with <code>401</code> and the sign-in form. A token with the scope <code>read</code> or <code>admin</code> starts a session. The session has the permissions, limits and rate of the token: snapshots outside its limits are in no list, chart or comparison, and are answered with <code>404</code>.</p>
 <ul>
@@ -3323,7 +3538,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li>After signing in the browser is redirected to a path of this server only.</li>
 </ul>
 <h3 id="timeline">Timeline</h3>
-<p>The changes from one snapshot of a report to the next begin with the values that changed in its recordings, the most telling first: values that did not change between the other snapshots of the page, of recordings with few changes; last those that always differ, such as times, identifiers and tokens. The nine newest snapshots of a page are compared, up to 64 MiB of bundles, recordings of up to 256 KiB, and for half a second. Then follow the changes that the records show: application, version, device, system, modules, complete modules, number of recordings, and size. The complete comparison is one link away. A module is complete if every identifier that it declares was recorded; the number is missing for snapshots whose record does not contain all identifiers (more than 1,000, or 16 KiB of them).</p>
+<p>The changes from one snapshot of a report to the next begin with the values that changed in its recordings, the most telling first: values that did not change between the other snapshots of the page, of recordings with few changes; last those that always differ, such as times, identifiers and tokens. The nine newest snapshots of a page are compared, up to 64 MiB of bundles, recordings of up to 2 MiB, and for half a second. Then follow the changes that the records show: application, version, device, system, modules, complete modules, number of recordings, and size. The complete comparison is one link away. A module is complete if every identifier that it declares was recorded; the number is missing for snapshots whose record does not contain all identifiers (more than 1,000, or 16 KiB of them).</p>
 <p>After a snapshot was deleted, the browser returns to the list from which its page was opened: the search or the report. The target comes from <code>Referer</code> or the form, and is accepted only if it is the path of such a list on this server; otherwise it is the page of the report.</p>
 <h3 id="uploads">Uploads</h3>
 <p>The page of a report has a form that uploads a bundle with a note, for visitors with the scope <code>attach</code> (a session needs <code>read</code> as well). With JavaScript the bundle can also be dropped on the page; it is then uploaded with tus, with a progress bar, and an upload that was interrupted continues where it stopped, even after the page was loaded again, or the user has signed in again, with the note of its beginning. If something between the browser and the server rejects a part of the upload, the form is sent in one request. Since a session is not valid for calls of the API, the script uses the paths <code>/uploads</code> and <code>/uploads/{upload}</code>, which have the same handlers as <code>/v1/uploads</code>. Each request that changes something must come from a page of this server and have the form token in the field <code>Snapshot-Form-Token</code>.</p>

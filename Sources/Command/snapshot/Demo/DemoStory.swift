@@ -74,7 +74,7 @@ struct DemoStory {
 
     let fetched = folder.appending(path: "fetched.zip")
     try await client.fetch(record.id, to: fetched)
-    try await developers.snapshots.activate(bundle: fetched)
+    let manifest = try await developers.snapshots.activate(bundle: fetched)
     step(
       "The report refers to the snapshot. The developer fetches it by its UUID, verifies its digest, and activates it."
     )
@@ -89,6 +89,14 @@ struct DemoStory {
     step(
       "\(same) of \(seen.count) answers equal, byte for byte, those that Anna saw. Now the bug can be reproduced."
     )
+
+    let tests = folder.appending(path: "Tests")
+    try FileManager.default.createDirectory(at: tests, withIntermediateDirectories: true)
+    let written = WrittenTest(name: try TestName(report.description), manifest: manifest)
+    try written.write(fixture: fetched, into: tests)
+    step("`snapshot test \(report) --into Tests` makes a test of the report, which is red until the bug is mended:")
+    detail("\(written.name.file), with Anna’s data in \(written.name.fixture)")
+    detail("A sample app has three such tests with their mends: swift test --filter NewsReaderTests")
   }
 
   private func makeApp(_ owner: String, newspaper: URL) -> NewsApp {
