@@ -53,19 +53,20 @@ struct RunCommand: AsyncParsableCommand {
     var environment = ProcessInfo.processInfo.environment
     environment[SnapshotMode.Launch.replayVariable] = folder.path
     let program: ChildProgram
-    do {
-      program = try ChildProgram(command[0], Array(command.dropFirst()), environment: environment)
+    do throws(SystemError) {
+      program = try Interruption.start { () throws(SystemError) in
+        try ChildProgram(command[0], Array(command.dropFirst()), environment: environment)
+      }
     } catch {
       throw CommandFailure(
         error.isNotFound
           ? "There is no program ‘\(command[0])’; name its path, or one in PATH."
           : "‘\(command[0])’ can't be run: \(error)", status: .refused)
     }
-    Interruption.pass(to: program)
     let end = await withCheckedContinuation { continuation in
       Thread { continuation.resume(returning: program.waitForEnd()) }.start()
     }
-    Interruption.pass(to: nil)
+    Interruption.finish()
     return withExtendedLifetime(scratch) { end }
   }
 }

@@ -26,9 +26,20 @@ enum Interruption {
   /// Lets the next signal call `body` instead of ending the command. Another signal ends it.
   static func stop(by body: @escaping @Sendable () -> Void) { stop.set(body) }
 
-  /// From now on, passes signals on to `child` instead, which the terminal does itself for those that it sends. `nil` when
-  /// that program has ended.
-  static func pass(to child: ChildProgram?) { program.withLock { $0 = child } }
+  /// Starts a program, and passes signals on to it from then on, which the terminal does itself for those that it sends.
+  /// A signal that comes while it starts waits.
+  static func start(
+    _ make: () throws(SystemError) -> ChildProgram
+  ) throws(SystemError) -> ChildProgram {
+    try program.withLock { program throws(SystemError) in
+      let started = try make()
+      program = started
+      return started
+    }
+  }
+
+  /// Handles signals again, when the program has ended.
+  static func finish() { program.withLock { $0 = nil } }
 
   /// Sets the line that is written to stderr when a signal ends the command.
   static func say(_ line: String?) { words.withLock { $0 = line } }
