@@ -94,7 +94,9 @@ struct DemoStory {
     try FileManager.default.createDirectory(at: tests, withIntermediateDirectories: true)
     let written = WrittenTest(name: try TestName(report.description), manifest: manifest)
     try written.write(fixture: fetched, into: tests)
-    step("`snapshot test \(report) --into Tests` makes a test of the report, which is red until the bug is mended:")
+    step(
+      "`snapshot test \(report) --into Tests` makes a test of the report, which is red until the bug is mended:"
+    )
     detail("\(written.name.file), with Anna’s data in \(written.name.fixture)")
     detail("A sample app has three such tests with their mends: swift test --filter NewsReaderTests")
   }
