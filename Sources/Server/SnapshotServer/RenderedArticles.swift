@@ -2103,7 +2103,7 @@ rule_files: [alerts.yaml]
 """##),
     "personaldata": Manual.Article(
       title: ##"Personal data"##,
-      digest: "e189f8b02acdaf1fd9017fdea33a620a59bd0aebb6e365f1c2145eca70061ad3",
+      digest: "7feb662c46d7f0a46a59e4009db229b28c1b67ad0e18beb8d8b80901a33ae824",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Personal data</h1>
@@ -2162,6 +2162,11 @@ snapshot delete --before 2026-01-01 --yes
 <td>uploads that have not ended: <code>uploads/</code></td>
 <td>a part of a bundle</td>
 <td>deleted when they expire: by default 24 hours after the last byte (<code>uploads.idle</code>), at the latest after seven days (<code>uploads.age</code>)</td>
+</tr>
+<tr>
+<td>names of what is in viewed bundles, in memory</td>
+<td>identifiers of recordings, names of files and modules</td>
+<td>gone when the server ends, or when bundles that were viewed later need the memory (64 MiB)</td>
 </tr>
 <tr>
 <td>copies of viewed files</td>
@@ -3971,7 +3976,7 @@ snapshot pack Fixture.xcappdata --output Fixture.zip
 """##),
     "whatisrecorded": Manual.Article(
       title: ##"What is recorded, and what is not"##,
-      digest: "28c20cf05af314cb7209df8c52c47e93ff971c5436204eaf5d2f374a21b0373c",
+      digest: "4b8998de0f5a8f514844daf9bc3ad8cf2b71f321de223a47187474a871c439bf",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/datasnapshots">DataSnapshots</a></nav>
 <div class="title"><div><h1>What is recorded, and what is not</h1>
@@ -3989,6 +3994,7 @@ snapshot pack Fixture.xcappdata --output Fixture.zip
 <p>Without rules, everything that the app passes to <code>process</code>, and each exchange of a recorded <code>URLSession</code>, is stored as it is. With rules, secrets are removed before anything is written to the disk: to a recording, the journal, an attachment or an identifier. The notes and fields of reports are redacted too, unless <code>SnapshotMode/Configuration/redactsReports</code> is <code>false</code>.</p>
 <pre><code>configuration.redaction = .usualSecrets
 </code></pre>
+<p>A snapshot also says which app and device it is from: the app's identifier, version and build, the device's model and system, its locale, time zone and calendar, and when the first and the last recording were made.</p>
 <h3 id="where-secrets-are-found">Where secrets are found</h3>
 <p>A format finds names and values. The rules decide on them, and only the secret values are replaced: the order of keys, the digits of numbers and white space stay the same. A document that was valid is valid afterwards, and values keep their type:</p>
 <div class="wide">
