@@ -20,9 +20,9 @@
     public let identifier: Int32
     private let hasEnded = Lock(false)
 
-    /// Starts `program`, a path or a name that is looked for in `PATH`. It inherits no other descriptors that are closed on
-    /// `exec`, and no handling of signals.
+    /// Starts a program. It inherits no descriptors that are closed on `exec`, and no handling of signals.
     /// - Parameters:
+    ///   - program: a path, or a name that is looked for in `PATH`.
     ///   - arguments: the arguments after the program's name.
     ///   - environment: the whole environment of the program.
     public init(
