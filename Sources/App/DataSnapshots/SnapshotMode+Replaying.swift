@@ -4,7 +4,7 @@ import SystemIO
 
 /// Instances that replay one snapshot and store nothing, for tests.
 extension SnapshotMode {
-  /// The instance of the running test, which ``/SnapshotReplay`` sets.
+  /// The instance of the running test, which the library `SnapshotReplay` sets.
   ///
   /// Read it where the app makes its own instance:
   ///

@@ -3,7 +3,7 @@
   public import Foundation
   public import Testing
 
-  /// A trait of a test that replays a snapshot: ``Testing/Trait/replaying(_:from:afterLast:isStrict:maximumAge:expectsClock:configuration:sourceFile:sourceLocation:)``.
+  /// A trait of a test that replays a snapshot. `.replaying("BUG-123")` makes it.
   public struct ReplayTrait: TestTrait, TestScoping {
     let name: String
     let bundle: Bundle?
