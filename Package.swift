@@ -155,8 +155,8 @@ let server = group(
     .target(
       name: "ReplayServer",
       dependencies: [
-        "DataSnapshots", "Redaction", "SnapshotFormat", "SnapshotWeb", "HTTPEngine", "HTTPSemantics",
-        "HTTPTransport", "SystemIO", .httpTypes,
+        "DataSnapshots", "Redaction", "SnapshotFormat", "AccessControl", "SnapshotWeb", "HTTPEngine",
+        "HTTPSemantics", "HTTPTransport", "SystemIO", .httpTypes,
       ]),
     .target(
       name: "SnapshotServer",

@@ -37,7 +37,7 @@ extension SnapshotMode {
 
     /// The result of a replayed call after the last recorded one of its identifier. Applies to histories and HTTP
     /// exchanges. If only the latest call was kept, its recording is repeated.
-    public enum AfterLast: Sendable, Hashable {
+    public enum AfterLast: String, Sendable, CaseIterable {
       /// The last recording again.
       case `repeat`
       /// Sends ``Event/Kind/recordingMissing``, to the handler of ``Missing/fail(_:)`` too. The throwing forms of

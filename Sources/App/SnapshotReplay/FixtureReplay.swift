@@ -43,7 +43,16 @@ final class FixtureReplay: Sendable {
 
   deinit {
     // A folder that can't be removed is in the system's folder for temporary files.
-    do { try Folder.removeTree(scratch.path) } catch {}
+    do throws(SystemError) { try Folder.removeTree(scratch.path) } catch {}
+  }
+
+  /// Runs a test, with the mode as ``/DataSnapshots/SnapshotMode/current``.
+  func run<Value>(_ body: (SnapshotMode) async throws -> Value) async -> Result<Value, any Error> {
+    do {
+      return .success(try await SnapshotMode.$current.withValue(mode) { try await body(mode) })
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// The calls without recording, in their order. Each identifier is described once.

@@ -20,12 +20,7 @@
       if let problem = replay.ageProblem {
         Issue.record("\(problem.description)", sourceLocation: sourceLocation)
       }
-      let outcome: Result<Void, any Error>
-      do {
-        outcome = .success(try await SnapshotMode.$current.withValue(replay.mode) { try await function() })
-      } catch {
-        outcome = .failure(error)
-      }
+      let outcome = await replay.run { _ in try await function() }
       for (index, miss) in replay.misses.enumerated() { record(miss, index + 1) }
       if settings.expectsClock, await replay.ignoredClock { hint() }
       try outcome.get()

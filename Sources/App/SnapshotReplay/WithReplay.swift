@@ -36,12 +36,7 @@ public func withReplay<Value>(
     expectsClock: expectsClock)
   let replay = try await FixtureReplay.open(ReplayFixture(name, in: bundle, besides: sourceFile), settings)
   if let problem = replay.ageProblem { throw problem }
-  let outcome: Result<Value, any Error>
-  do {
-    outcome = .success(try await SnapshotMode.$current.withValue(replay.mode) { try await body(replay.mode) })
-  } catch {
-    outcome = .failure(error)
-  }
+  let outcome = await replay.run(body)
   var problems = replay.misses.map { $0.difference ?? $0.message }
   if !problems.isEmpty {
     if case .failure(let error) = outcome, !(error is SnapshotMode.MissingRecording) {

@@ -14,7 +14,7 @@ package enum CrossSiteRule {
   }
 
   /// Whether a page of another site sent `request` (Fetch Metadata §2.3, Fetch §3.2).
-  static func comesFromAnotherSite(_ request: HTTPServerRequest) -> Bool {
+  package static func comesFromAnotherSite(_ request: HTTPServerRequest) -> Bool {
     if let site = request.headerFields[.secFetchSite] { return !["same-origin", "none"].contains(site) }
     guard let origin = request.headerFields[.origin]?.lowercased() else { return false }
     return !["http://", "https://"].contains { origin == $0 + request.authority.lowercased() }

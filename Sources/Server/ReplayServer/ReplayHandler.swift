@@ -1,3 +1,4 @@
+import DataSnapshots
 import Foundation
 package import HTTPEngine
 import HTTPSemantics
@@ -100,7 +101,7 @@ package struct ReplayHandler: HTTPHandler {
         .missing(nearest: nearest, difference: difference)
       )
     case .exhausted(let count):
-      if table.following == .live, let upstream = configuration.upstream {
+      if table.afterLast == .live, let upstream = configuration.upstream {
         return (try await upstream.response(to: request, target, body: body), .live)
       }
       let calls = count == 1 ? "the only recorded call was" : "all \(count) recorded calls were"

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 
 /// Rules by which recordings that are not exchanges answer requests: `news/feed=/api/feed`.
@@ -77,18 +78,13 @@ package struct ReplayMap: Sendable {
 
     /// Escapes what a path can't contain. Slashes, and escapes that are there already, stay.
     private static func encoded(_ text: Substring) -> String {
-      let plain = Set("!$&'()*+,-./0123456789:;=@_~%".utf8)
-      var encoded = ""
-      for byte in text.utf8 {
-        let isLetter = (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-        if isLetter || plain.contains(byte) {
-          encoded.unicodeScalars.append(Unicode.Scalar(byte))
-        } else {
-          encoded += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-        }
-      }
-      return encoded
+      text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
     }
+
+    private static let plain = CharacterSet(charactersIn: "a"..."z").union(
+      CharacterSet(charactersIn: "A"..."Z")
+    )
+    .union(CharacterSet(charactersIn: "0123456789!$&'()*+,-./:;=@_~%"))
   }
 
   /// The rules in the order in which they are tried.

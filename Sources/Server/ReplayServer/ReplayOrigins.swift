@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
@@ -10,8 +11,8 @@ import SystemIO
 /// answers, unless others are allowed, so that no web site reads a snapshot. A page whose own name resolves to this
 /// machine (DNS rebinding) needs no CORS: the name is refused.
 package struct ReplayOrigins: Sendable {
-  /// Names that nobody can register.
-  private static let localEndings = [".localhost", ".local", ".internal", ".test"]
+  /// Further names that nobody can register.
+  private static let localEndings = [".internal", ".test"]
 
   private let allowed: Set<String>
 
@@ -32,7 +33,7 @@ package struct ReplayOrigins: Sendable {
     else {
       return authority.isEmpty
     }
-    return allowed.contains("*") || Self.isAddress(host) || !host.contains(".")
+    return allowed.contains("*") || CrossSiteRule.isLocal(authority)
       || Self.localEndings.contains(where: host.hasSuffix)
       || table.isRecorded(authority) || table.isRecorded(host)
       || allowed.contains { URLComponents(string: $0)?.host == host }
@@ -40,13 +41,8 @@ package struct ReplayOrigins: Sendable {
 
   private static func isLoopback(_ host: String) -> Bool {
     let name = host.lowercased()
-    return name == "localhost" || name.hasSuffix(".localhost") || address(name)?.isLoopback == true
-  }
-
-  private static func isAddress(_ host: String) -> Bool { address(host) != nil }
-
-  private static func address(_ host: String) -> IPAddress? {
-    IPAddress(host.trimmingCharacters(in: ["[", "]"]))
+    return name == "localhost" || name.hasSuffix(".localhost")
+      || IPAddress(name.trimmingCharacters(in: ["[", "]"]))?.isLoopback == true
   }
 
   // MARK: - CORS

@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
@@ -35,7 +36,7 @@ struct ReplayPage {
       return Self.response(ReplayPageAssets.icon, "image/svg+xml")
     case (.post, "reset"):
       // Other sites must not change what a test sees.
-      guard ["same-origin", "none", nil].contains(request.headerFields[.secFetchSite]) else {
+      guard !CrossSiteRule.comesFromAnotherSite(request) else {
         throw HTTPProblem(
           .forbidden, kind: "foreign-page", title: "Another site sent this form",
           detail: "The histories can begin again from the page of this server only.")

@@ -1,4 +1,4 @@
-import DataSnapshots
+package import DataSnapshots
 import Foundation
 import Redaction
 package import SnapshotFormat
@@ -9,16 +9,6 @@ import SystemIO
 /// The scheme and the host of a recorded request do not count, because the app sends its requests to the replay server.
 /// A request whose `Host` is a recorded one prefers that.
 package final class ReplayTable: Sendable {
-  /// What follows the last recorded call.
-  package enum Following: String, Sendable, CaseIterable {
-    /// The last call again.
-    case `repeat`
-    /// The request is missing.
-    case fail
-    /// The live server answers.
-    case live
-  }
-
   /// The settings of a table.
   package struct Configuration: Sendable {
     /// The rules for recordings that are not exchanges.
@@ -28,7 +18,7 @@ package final class ReplayTable: Sendable {
     /// The names of query items that do not count, in lower case, besides those of ``ExchangeRules``.
     package var ignoredQueryItems: Set<String> = []
     /// What follows the last recorded call.
-    package var following = Following.repeat
+    package var afterLast = SnapshotMode.Policy.AfterLast.repeat
 
     /// Creates a configuration in which everything recorded answers.
     package init(map: ReplayMap) { self.map = map }
@@ -77,7 +67,7 @@ package final class ReplayTable: Sendable {
   package let hosts: Set<String>
   /// The number of requests that were recorded from several hosts.
   package let ambiguities: Int
-  let following: Following
+  let afterLast: SnapshotMode.Policy.AfterLast
 
   private let indices: [Key: [Int]]
   private let names: [String: String]
@@ -91,7 +81,7 @@ package final class ReplayTable: Sendable {
     var rules = ExchangeRules()
     rules.volatileQueryItems.formUnion(configuration.ignoredQueryItems)
     self.rules = rules
-    following = configuration.following
+    afterLast = configuration.afterLast
     let known: [RedactionRule] = .usualSecrets + [.phoneNumbers, .uuids]
     let applied = known.filter { manifest.redactions.contains($0.name) }
     redactors = [Redactor(rules: [])] + (applied.isEmpty ? [] : [Redactor(rules: applied)])
@@ -211,7 +201,7 @@ package final class ReplayTable: Sendable {
       if counts { positions[index] += 1 }
       return position
     }
-    if position >= calls.count, following != .repeat { return .exhausted(count: calls.count) }
+    if position >= calls.count, afterLast != .repeat { return .exhausted(count: calls.count) }
     let number = min(position, calls.count - 1)
     return .recorded(calls[number], number: number + 1, count: calls.count)
   }

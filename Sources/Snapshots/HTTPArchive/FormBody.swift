@@ -1,4 +1,5 @@
 import Foundation
+import JSONText
 
 /// Makes the body of a request from the parameters of a form, for archives that do not have its text.
 enum FormBody {
@@ -42,16 +43,10 @@ enum FormBody {
   }
 
   private static func encoded(_ text: [UInt8]) -> String {
-    guard !isEncoded(text) else { return String(decoding: text, as: UTF8.self) }
-    var result = ""
-    for byte in text {
-      switch byte {
-      case 0x20: result += "+"
-      case _ where isPlain(byte): result.unicodeScalars.append(Unicode.Scalar(byte))
-      default: result += "%\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))"
-      }
-    }
-    return result
+    let text = String(decoding: text, as: UTF8.self)
+    guard !isEncoded(Array(text.utf8)) else { return text }
+    return text.addingPercentEncoding(withAllowedCharacters: plain.union([" "]))?.replacing(" ", with: "+")
+      ?? ""
   }
 
   /// Whether the text is percent-encoded already: it has an escape, and no other character that needs one.
@@ -60,7 +55,9 @@ enum FormBody {
     var hasEscape = false
     while index < text.count {
       if text[index] == UInt8(ascii: "%") {
-        guard index + 2 < text.count, isHexadecimal(text[index + 1]), isHexadecimal(text[index + 2]) else {
+        guard index + 2 < text.count, Hexadecimal.value(text[index + 1]) != nil,
+          Hexadecimal.value(text[index + 2]) != nil
+        else {
           return false
         }
         hasEscape = true
@@ -73,11 +70,10 @@ enum FormBody {
     return hasEscape
   }
 
-  private static func isHexadecimal(_ byte: UInt8) -> Bool {
-    0x30...0x39 ~= byte || 0x41...0x46 ~= byte & 0xDF
-  }
+  private static func isPlain(_ byte: UInt8) -> Bool { plain.contains(Unicode.Scalar(byte)) }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    0x30...0x39 ~= byte || 0x41...0x5A ~= byte || 0x61...0x7A ~= byte || "-._*".utf8.contains(byte)
-  }
+  private static let plain = CharacterSet(charactersIn: "a"..."z").union(
+    CharacterSet(charactersIn: "A"..."Z")
+  )
+  .union(CharacterSet(charactersIn: "0123456789-._*"))
 }

@@ -108,13 +108,13 @@ struct RunningReplay: Sendable {
 
 /// Runs `body` with a replay server of the fixture on a free port.
 func withReplay(
-  of fixture: ReplayFixture, map: [String] = [], following: ReplayTable.Following = .repeat,
+  of fixture: ReplayFixture, map: [String] = [], afterLast: SnapshotMode.Policy.AfterLast = .repeat,
   ignoring: Set<String> = [], fromHost: String? = nil,
   _ handling: ReplayHandler.Configuration = .init(), _ body: (RunningReplay) async throws -> Void
 ) async throws {
   let snapshot = try fixture.open()
   var configuration = ReplayTable.Configuration(map: try ReplayMap(map.map { try ReplayMap.Rule($0) }))
-  configuration.following = following
+  configuration.afterLast = afterLast
   configuration.ignoredQueryItems = ignoring
   configuration.host = fromHost
   let table = ReplayTable(snapshot.manifest, configuration)

@@ -48,7 +48,7 @@ import Testing
       #expect(try await replay.send("HEAD", "/x").field("Content-Length") == "5")
       #expect(try await replay.send("GET", "/x").text == "first")
     }
-    try await withReplay(of: fixture, following: .fail) { replay async throws in
+    try await withReplay(of: fixture, afterLast: .fail) { replay async throws in
       for status in [200, 200, 404] { #expect(try await replay.send("GET", "/x").status == status) }
       #expect(replay.log.state.missing == 1)
       #expect(replay.lines.last == "GET /x → 404, missing: all 2 recorded calls were replayed")

@@ -1,3 +1,4 @@
+import DataSnapshots
 import Foundation
 import HTTPEngine
 import HTTPTransport
@@ -48,7 +49,7 @@ import Testing
         let moved = try await replay.send("GET", "/moved", host: "127.0.0.1:\(replay.port)")
         #expect(moved.field("Location") == "http://127.0.0.1:\(replay.port)/feed")
       }
-      try await withReplay(of: fixture, following: .live, upstream(port)) { replay async throws in
+      try await withReplay(of: fixture, afterLast: .live, upstream(port)) { replay async throws in
         #expect(try await replay.send("GET", "/feed").text == "recorded")
         #expect(try await replay.send("GET", "/feed").text == "GET /v2/feed?  none")
       }

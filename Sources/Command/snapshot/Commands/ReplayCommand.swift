@@ -1,5 +1,5 @@
-import ArgumentParser
-import DataSnapshots
+public import ArgumentParser
+public import DataSnapshots
 import Foundation
 import HTTPEngine
 import Logging
@@ -55,7 +55,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
   @Option(
     help: "What follows the last recorded answer to a request: repeat it, fail, or ask the live server.")
-  var afterLast = ReplayTable.Following.repeat
+  var afterLast = SnapshotMode.Policy.AfterLast.repeat
 
   @Flag(help: "Exit with status 2 if anything was missing.")
   var strict = false
@@ -96,7 +96,7 @@ struct ReplayCommand: AsyncParsableCommand {
     var matching = ReplayTable.Configuration(map: ruleMap)
     matching.host = fromHost
     matching.ignoredQueryItems = Set(ignoreQuery.map { $0.lowercased() })
-    matching.following = afterLast
+    matching.afterLast = afterLast
     let table = ReplayTable(opened.manifest, matching)
     try check(table, opened.manifest)
 
@@ -229,4 +229,4 @@ extension HTTPServerError {
   fileprivate var isAboutInput: Bool { if case .invalidHost = self { true } else { false } }
 }
 
-extension ReplayTable.Following: ExpressibleByArgument {}
+extension SnapshotMode.Policy.AfterLast: ExpressibleByArgument {}

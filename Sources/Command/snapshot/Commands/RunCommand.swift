@@ -1,5 +1,6 @@
 import ArgumentParser
 import DataSnapshots
+import Dispatch
 import Foundation
 import SnapshotFormat
 import SystemIO
@@ -63,9 +64,7 @@ struct RunCommand: AsyncParsableCommand {
           ? "There is no program ‘\(command[0])’; name its path, or one in PATH."
           : "‘\(command[0])’ can't be run: \(error)", status: .refused)
     }
-    let end = await withCheckedContinuation { continuation in
-      Thread { continuation.resume(returning: program.waitForEnd()) }.start()
-    }
+    let end = await DispatchQueue(label: "run").perform { program.waitForEnd() }
     Interruption.finish()
     return withExtendedLifetime(scratch) { end }
   }
