@@ -159,9 +159,14 @@ let server = group(
         "HTTPSemantics", "HTTPTransport", "SystemIO", .httpTypes,
       ]),
     .target(
+      name: "HTTPArchiveImport",
+      dependencies: [
+        "DataSnapshots", "HTTPArchive", "Redaction", "SnapshotFormat", "SystemIO", "ZipArchive",
+      ]),
+    .target(
       name: "SnapshotServer",
       dependencies: [
-        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
+        "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
         "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
         "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLCatalog", "PostgreSQLSharing", "SnapshotFormat",
         "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
@@ -180,7 +185,7 @@ let command = group(
       name: "snapshot",
       dependencies: [
         "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "SnapshotViewer", "Redaction",
-        "HTTPArchive", "DataSnapshots",
+        "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "ReplayServer", "SnapshotServer",

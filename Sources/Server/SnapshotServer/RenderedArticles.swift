@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "53d18312303ae97c7643a8b2e5a3738207de05549430f23fbc956aa10329c7df",
+      digest: "2a2aec0051c20465c590a99f52824d2d6c5e5d5a8fbe1b026d4bcc903b23b7a0",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -68,7 +68,7 @@ enum RenderedArticles {
 </tr>
 </tbody>
 </table></div>
-<p>The body is the bundle (<code>application/zip</code>), or a form (<code>multipart/form-data</code>) whose part <code>snapshot</code> is the bundle. The other parts of the form become the record's <code>metadata</code>: at most 32 fields, names up to 128 bytes, values up to 16 KiB, the field <code>note</code> up to 32 KiB. A field for a file in which none was chosen (<code>filename=&quot;&quot;</code> without data) is left out. Parts are sent as they are: one with another <code>Content-Transfer-Encoding</code> than <code>7bit</code>, <code>8bit</code> or <code>binary</code> is refused by its name. The <code>note</code> and the <code>fields</code> of the bundle's manifest become metadata too, whatever the upload's protocol; a field of the form replaces one of the manifest. <code>note</code> is what the user wrote: the web pages show it first.</p>
+<p>The body is the bundle (<code>application/zip</code>), or a form (<code>multipart/form-data</code>) whose part <code>snapshot</code> is the bundle, or an HTTP archive whose file name ends in <code>.har</code> (<a href="/docs/httparchives">HAR files</a>). The other parts of the form become the record's <code>metadata</code>: at most 32 fields, names up to 128 bytes, values up to 16 KiB, the field <code>note</code> up to 32 KiB. A field for a file in which none was chosen (<code>filename=&quot;&quot;</code> without data) is left out. Parts are sent as they are: one with another <code>Content-Transfer-Encoding</code> than <code>7bit</code>, <code>8bit</code> or <code>binary</code> is refused by its name. The <code>note</code> and the <code>fields</code> of the bundle's manifest become metadata too, whatever the upload's protocol; a field of the form replaces one of the manifest. <code>note</code> is what the user wrote: the web pages show it first.</p>
 <div class="wide">
 <table class="list"><caption class="hidden">Attach</caption>
 <thead>
@@ -1492,7 +1492,7 @@ runuser -u snapshot -- snapshot migrate --from /var/lib/snapshot --to /srv/snaps
 """##),
     "httparchives": Manual.Article(
       title: ##"HAR files"##,
-      digest: "1b694985ddbcd429492ff44d35200b3733d116706ddebf4f489bc9c07296cfd4",
+      digest: "6764b8b5930c35ddd6e6a9cd141dc54d467f6623a424d453ce470b6836f17372",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>HAR files</h1>
@@ -1514,7 +1514,8 @@ snapshot import shop.har --report BUG-123               # attaches it
 snapshot import shop.har --rules rules.json --output shop-redacted.zip
 snapshot export UUID --har shop.har                     # or FILE.zip, or a snapshot's folder
 </code></pre>
-<p>Neither replaces a file. A file that is not a whole HTTP archive is refused with its reason, and nothing is written.</p>
+<p>An archive can also be dropped on the page of a report, or be sent in a form like a bundle (<code>curl -F snapshot=@shop.har</code>, see <a href="/docs/api">The HTTP API</a>), if its name ends in <code>.har</code>. The server redacts it by the usual rules before it stores anything, and attaches the snapshot; bodies in files beside the archive are then missing.</p>
+<p>Neither command replaces a file. A file that is not a whole HTTP archive is refused with its reason, and nothing is written.</p>
 <h3 id="what-becomes-of-an-archive">What becomes of an archive</h3>
 <p>Each entry becomes a recording, as if an app had recorded the exchange: the response's body, and beside it method, URL, header fields, status, redirect, error, times, and the body of the request. Its identifier is that of a recorded exchange, such as <code>GET https://example.com/feed?page=2</code>, so that an app whose URLSession is recorded replays it. Identical requests are replayed in the order in which they ended.</p>
 <p>What has no place there is kept in the attachment <code>archive.har</code>: cookies, pages, timings, web socket messages, comments, and members that the format does not know, such as <code>_initiator</code>. It is the archive without its bodies, and each of its entries names its recording. An export puts the bodies back. It has the same entries in the same order, and no value but white space is spelled differently. Members that HAR requires and an entry does not have are added.</p>
@@ -1596,9 +1597,13 @@ snapshot export UUID --har shop.har                     # or FILE.zip, or a snap
 <td>an exported body</td>
 <td>44 MiB</td>
 </tr>
+<tr>
+<td>an archive that is sent to the server</td>
+<td>512 MiB</td>
+</tr>
 </tbody>
 </table></div>
-<p>An archive with too many entries or too deep nesting is refused; a larger entry is left out and named. An archive may have any size: it is read entry by entry, and memory does not grow with it, except for the description of each exchange. The manifest of the snapshot has at most 32 MiB. After 8 MiB of descriptions, it no longer has the header fields of requests, which remain in <code>archive.har</code>.</p>
+<p>An archive with too many entries or too deep nesting is refused; a larger entry is left out and named. An archive that the command imports may have any size: it is read entry by entry, and memory does not grow with it, except for the description of each exchange. The manifest of the snapshot has at most 32 MiB. After 8 MiB of descriptions, it no longer has the header fields of requests, which remain in <code>archive.har</code>.</p>
 <h3 id="what-an-export-does-not-have">What an export does not have</h3>
 <p>Recordings that are no HTTP exchanges are left out and counted. The exchanges of an app come without what an app does not record, such as the version of HTTP; <code>HTTP/1.1</code> is written. A body that was redacted is exported redacted.</p>
 </article>
@@ -2103,7 +2108,7 @@ rule_files: [alerts.yaml]
 """##),
     "personaldata": Manual.Article(
       title: ##"Personal data"##,
-      digest: "7feb662c46d7f0a46a59e4009db229b28c1b67ad0e18beb8d8b80901a33ae824",
+      digest: "ea8d9ba33c9beb9af94ca1333d141f491897ccc5f3cacea870bf5548678f79b1",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Personal data</h1>
@@ -2177,6 +2182,11 @@ snapshot delete --before 2026-01-01 --yes
 <td>copies of bundles, if servers share an object store: <code>objects/</code></td>
 <td>bundles that were read recently</td>
 <td>files without a name; freed by the server that deletes, by the others when they are replaced or the server ends. A deleted snapshot is not sent from them</td>
+</tr>
+<tr>
+<td>HTTP archives that are uploaded: <code>archives/</code></td>
+<td>redacted parts of an archive while its bundle is made; the archive itself in a file without a name</td>
+<td>removed when the bundle is made, or at the next start</td>
 </tr>
 <tr>
 <td>backups: a folder of <code>snapshot backup</code></td>

@@ -76,7 +76,7 @@ package final class ServerApplication: Sendable {
       journal: storage.journal, logger: logger)
     service = SnapshotService(
       store: storage.store, catalog: storage.catalog, indexer: indexer,
-      links: storage.links)
+      links: storage.links, converter: storage.archives)
     let clock = DeletionClock(of: storage, now: now, elapsed: elapsed, logger: logger)
     uploads = UploadService(service, store: storage.store, access: access, clock: clock, logger: logger)
     maintenance = Maintenance(

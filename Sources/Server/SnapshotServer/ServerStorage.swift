@@ -39,6 +39,8 @@ package struct ServerStorage: Sendable {
   let verifications: AsyncStream<SnapshotRecord>
   /// The disk space for copies of files that pages show.
   let copies: CopySpace
+  /// Makes snapshots of HTTP archives that are uploaded; `nil` if they are not accepted.
+  private(set) var archives: HTTPArchiveConverter?
   /// Whether the catalogue is known to contain the records of the store when the server starts.
   let isReconciled: @Sendable () async throws(CatalogError) -> Bool
   private let endVerifications: @Sendable () -> Void
@@ -143,6 +145,7 @@ extension ServerStorage {
       storage.counted = store
       storage.scrubProgress = ScrubProgressFile(settings.storage + "/scrubbed")
       storage.clockMarks = ClockMarkFile(in: settings.storage)
+      storage.archives = converter(settings, logger)
       return storage
     } catch {
       await store.close()
@@ -202,10 +205,20 @@ extension ServerStorage {
       storage.maintenanceLock = lock
       storage.journal = store.journal
       storage.now = { client.time }
+      storage.archives = converter(settings, logger)
       return storage
     } catch {
       throw .objectStore(error)
     }
+  }
+
+  /// The converter of a server that has locked the folder of the settings.
+  private static func converter(_ settings: ServerSettings, _ logger: Logger) -> HTTPArchiveConverter {
+    let converter = HTTPArchiveConverter(in: settings.storage + "/archives", reserve: settings.reservedBytes)
+    do { try converter.removeRemains() } catch {
+      logger.warning("What is left of HTTP archives can't be removed", metadata: ["error": "\(error)"])
+    }
+    return converter
   }
 }
 

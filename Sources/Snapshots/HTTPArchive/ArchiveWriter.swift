@@ -43,11 +43,12 @@ package struct ArchiveWriter {
   }
 
   /// Ends the log. Adds the version and the creator, which are required, if they are missing.
-  package mutating func endLog(creator: ArchiveValue) throws {
+  /// - Parameter creator: the creator of an archive that states none; with `nil`, the archive is for reading again only.
+  package mutating func endLog(creator: ArchiveValue?) throws {
     if !names.contains("version") {
       try members(ArchiveValue.object([.init("version", ArchiveValue("1.2"))]).json, named: "version")
     }
-    if !names.contains("creator") {
+    if let creator, !names.contains("creator") {
       try members(ArchiveValue.object([.init("creator", creator)]).json, named: "creator")
     }
     try write(Array("\n}".utf8))

@@ -13,7 +13,7 @@ import Testing
     try folder.write(Data(Self.archive.utf8), to: "shop.har")
   }
 
-  private static let archive = """
+  static let archive = """
     {"log":{"version":"1.2","creator":{"name":"Test","version":"1"},"_token":"\(canary)","pages":[{"id":"p"}],"entries":[
     {"pageref":"p","startedDateTime":"2026-03-01T10:00:01.000Z","time":500,"_n":1,
      "request":{"method":"GET","url":"https://example.com/cart?_=1","httpVersion":"h2","cookies":[],"headersSize":-1,
@@ -151,6 +151,29 @@ import Testing
     #expect(outcome.status == 0 && outcome.errors.contains("1 recording that is no HTTP exchange"))
     let text = try String(contentsOf: folder.file("app.har"), encoding: .utf8)
     #expect(text.contains("\"version\":\"1.2\"") && text.contains("\"creator\""))
+  }
+
+  @Test func `an archive in a form is attached without its secrets, and nothing else remains`() async throws {
+    let storage = folder.file("storage")
+    let server = try await TestServer(storage: storage)
+    let target = server.url.appending(path: "v1/reports/BUG-1/snapshots").absoluteString
+    func send(_ file: String) async throws -> (status: String, body: String) {
+      let answer = try await Tool.run(
+        "curl", ["-s", "-w", "\n%{http_code}", "-F", "snapshot=@\(folder.file(file).path)", target])
+      return (answer.lines.last ?? "", answer.text)
+    }
+    let attached = try await send("shop.har")
+    #expect(attached.status == "201" && attached.body.contains("\"shop.har\""), "\(attached.body)")
+    try folder.write(Data("{\"log\":".utf8), to: "cut.HAR")
+    let refused = try await send("cut.HAR")
+    #expect(refused.status == "422" && refused.body.contains("cut.HAR is truncated"), "\(refused.body)")
+    await server.program.stop()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: storage.path + "/archives") == [])
+    let files = try #require(FileManager.default.enumerator(at: storage, includingPropertiesForKeys: nil))
+    for case let file as URL in files where !file.hasDirectoryPath {
+      let bytes = try Data(contentsOf: file)
+      #expect(bytes.firstRange(of: Data(Self.canary.utf8)) == nil, "\(file.lastPathComponent)")
+    }
   }
 
   @Test func `an archive is attached to a report`() async throws {

@@ -102,22 +102,45 @@ extension WebPagesTests {
     }
   }
 
+  private func drop(_ file: URL, on browser: Browser) async throws {
+    for type in ["dragEnter", "dragOver", "drop"] {
+      let data: [String: Any] = ["items": [String](), "files": [file.path], "dragOperationsMask": 1]
+      try await browser.command(
+        "Input.dispatchDragEvent", ["type": type, "x": 200, "y": 200, "data": data])
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a dropped HTTP archive, or one in the form, becomes a snapshot`(hasScripts: Bool) async throws {
+    try await withBrowser(hasScripts: hasScripts) { server, browser in
+      try folder.write(Data("<html>".utf8), to: "page.har")
+      try folder.write(Data(ArchiveCommandTests.archive.utf8), to: "shop.har")
+      try await browser.open(url("/reports/BUG-9", on: server))
+      if hasScripts {
+        try await drop(folder.file("page.har"), on: browser)
+        try await browser.wait(for: Self.status + ".includes('page.har is no HTTP archive')")
+        try await browser.type("It broke", into: "#upload-note")
+        try await drop(folder.file("shop.har"), on: browser)
+        try await waitForSnapshot(browser)
+      } else {
+        try await browser.type(folder.file("shop.har").path, into: "#bundle")
+        try await browser.type("It broke", into: "#upload-note")
+        try await browser.follow(".upload button.main")
+      }
+      #expect(try await browser.text("body").contains("https://example.com/cart"))
+      #expect(try await browser.text(".said-here").contains("It broke"))
+    }
+  }
+
   @Test func `a dropped folder is named at once, and a dropped file is uploaded`() async throws {
     try await withBrowser { server, browser in
       let (bundle, id) = try await Sample.bundle(in: folder)
       try folder.write(Data("{}".utf8), to: "dropped/feed.json")
       try await browser.open(url("/reports/BUG-9", on: server))
-      func drop(_ path: String) async throws {
-        for type in ["dragEnter", "dragOver", "drop"] {
-          let data: [String: Any] = ["items": [String](), "files": [path], "dragOperationsMask": 1]
-          try await browser.command(
-            "Input.dispatchDragEvent", ["type": type, "x": 200, "y": 200, "data": data])
-        }
-      }
-      try await drop(folder.file("dropped").path)
+      try await drop(folder.file("dropped"), on: browser)
       try await browser.wait(for: Self.status + ".includes('folder')")
       #expect(try await browser.has("[data-status].mistake"))
-      try await drop(bundle.path)
+      try await drop(bundle, on: browser)
       try await waitForSnapshot(browser)
       #expect(try await browser.url.contains("/snapshots/\(id)"))
     }

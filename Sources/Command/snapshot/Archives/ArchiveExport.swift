@@ -1,5 +1,6 @@
 import Foundation
 import HTTPArchive
+import HTTPArchiveImport
 import SnapshotFormat
 import SystemIO
 
@@ -8,6 +9,10 @@ import SystemIO
 /// If the snapshot was imported from an archive, its attachment has the entries, in their order, with everything that a
 /// manifest can't hold; the bodies are put into them again. Other exchanges follow, in the order in which they began.
 struct ArchiveExport {
+  /// What creates an archive that states no creator.
+  private static let creator = ArchiveValue.object([
+    .init("name", ArchiveValue("snapshot")), .init("version", ArchiveValue(ProductVersion.current)),
+  ])
   /// The maximum size of a body. An archive with a larger one, in base64, could not be imported.
   static let bodyLimit: Int64 = 44 << 20
 
@@ -41,7 +46,7 @@ struct ArchiveExport {
       try writer.beginEntries()
       try writeRest()
       try writer.endEntries()
-      try writer.endLog(creator: ArchiveOutput.creator)
+      try writer.endLog(creator: Self.creator)
     }
     try writer.finish()
     try output.flush()
@@ -70,7 +75,7 @@ struct ArchiveExport {
       case .endEntries:
         try writeRest()
         try writer.endEntries()
-      case .endLog: try writer.endLog(creator: ArchiveOutput.creator)
+      case .endLog: try writer.endLog(creator: Self.creator)
       }
     }
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPArchiveImport
 import HTTPArchive
 import SnapshotFormat
 import SystemIO

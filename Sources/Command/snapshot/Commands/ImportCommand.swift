@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPArchiveImport
 import Redaction
 import SnapshotClient
 import SnapshotFormat
@@ -64,13 +65,12 @@ struct ImportCommand: AsyncParsableCommand {
   func run() async throws {
     let rules = noRedaction ? RedactionRules([], unknownBinaries: .keep) : try RulesOptions.read(rules)
     let client = report == nil ? nil : try options.client()
-    let archive = try ArchiveFile(file)
+    let archive = try Self.open(file)
     let scratch = try ScratchFolder()
     let path = report == nil ? output ?? Self.output(for: file) : scratch.file("bundle.zip").path
     if report == nil { try NewPath.check(path, kind: "file", mend: "name another file with --output") }
 
-    let imported = try ArchiveImport(archive, by: rules, in: scratch)
-    let manifest = try imported.pack(to: URL(filePath: path), report: report, by: rules)
+    let (imported, manifest) = try Self.read(archive, by: rules, in: scratch, report: report, into: path)
     report(imported)
     if let client, let report {
       let line = ProgressLine("Uploading")
@@ -85,6 +85,34 @@ struct ImportCommand: AsyncParsableCommand {
       if json { Console.print(json: manifest) } else { Console.print(manifest.id.description) }
     }
     withExtendedLifetime(scratch) {}
+  }
+
+  /// Opens the file at `path`, which may be a link.
+  private static func open(_ path: String) throws -> ArchiveFile {
+    guard !path.isEmpty else { throw CommandFailure("The archive has no name.", status: .refused) }
+    let resolved = try NamedPath.resolve(path)
+    guard Folder.isRegularFile(resolved) else {
+      throw CommandFailure("There is no file at \(path).", status: .refused)
+    }
+    do {
+      return try ArchiveFile(File(resolved), named: path, folder: Folder.parent(of: resolved))
+    } catch let error as ArchiveImportError {
+      throw CommandFailure(error.description, status: .refused)
+    } catch {
+      throw CommandFailure("\(path) can't be read: \(error)", status: .refused)
+    }
+  }
+
+  private static func read(
+    _ archive: ArchiveFile, by rules: RedactionRules, in scratch: ScratchFolder, report: ReportID?,
+    into path: String
+  ) throws(CommandFailure) -> (ArchiveImport, Manifest) {
+    do {
+      let imported = try ArchiveImport(archive, by: rules, in: scratch.url)
+      return (imported, try imported.pack(to: URL(filePath: path), report: report))
+    } catch {
+      throw CommandFailure(error.description, status: .refused)
+    }
   }
 
   /// Prints what became of the entries.

@@ -30,7 +30,8 @@ extension SnapshotRoutes {
     _ attachment: Attachment, _ call: APIRequest,
     check: @Sendable (inout Attachment) throws -> Void = { _ in }
   ) async throws -> Publication {
-    let intake = try UploadIntake(call.request, limits: limits, meter: call.caller.meter)
+    let intake = try UploadIntake(
+      call.request, limits: limits, meter: call.caller.meter, converter: service.converter)
     var attachment = attachment
     attachment.expected = intake.expected
     do {

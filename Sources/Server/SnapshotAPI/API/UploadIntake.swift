@@ -3,11 +3,13 @@ import Foundation
 package import HTTPEngine
 package import HTTPSemantics
 package import HTTPTypes
+import Observability
 package import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
-/// Reads an upload from a request, whose body is either the bundle or a form with the bundle in its part `snapshot`.
+/// Reads an upload from a request, whose body is either the bundle or a form with the bundle in its part `snapshot`. The
+/// part can also be a file that a ``BundleConverter`` makes a bundle of.
 ///
 /// It is created from the request's head only, so that a request can be refused before its body is read.
 package struct UploadIntake {
@@ -29,13 +31,18 @@ package struct UploadIntake {
   /// The expiration that the request's head states.
   private let end: SnapshotEnd?
   private let now: Date
+  private let converter: (any BundleConverter)?
 
   /// Validates the head of `request`.
-  /// - Parameter now: when the request arrived.
+  /// - Parameters:
+  ///   - converter: makes bundles of files in another format; `nil` accepts bundles only.
+  ///   - now: when the request arrived.
   init(
-    _ request: HTTPServerRequest, limits: ServiceLimits, meter: UploadMeter, now: Date = Date()
+    _ request: HTTPServerRequest, limits: ServiceLimits, meter: UploadMeter,
+    converter: (any BundleConverter)? = nil, now: Date = Date()
   ) throws(HTTPProblem) {
     let fields = request.headerFields
+    self.converter = converter
     self.now = now
     end = try Self.end(in: fields)
     try Self.checkCoding(fields)
@@ -58,7 +65,7 @@ package struct UploadIntake {
     if case .zip = format { stated?.digest } else { nil }
   }
 
-  /// The least number of bytes that the bundle has, if the head states it.
+  /// The least number of bytes that the bundle, or the file to convert, has, if the head states it.
   var leastLength: Int64? {
     guard let length = body.declaredLength else { return nil }
     if case .zip = format { return length }
@@ -136,23 +143,46 @@ package struct UploadIntake {
           throw HTTPProblem.malformedForm("The form has two parts ‘\(part.name)’.")
         }
         hasBundle = true
-        received.expected = try Self.statedDigest(in: part.headerFields)?.digest
-        // Browsers send an empty file for a field in which none was chosen.
-        var first = try await form.nextPiece()
-        guard first != nil else {
-          throw HTTPProblem.malformedForm(
-            "The part ‘\(part.name)’ of the form is empty. Choose the bundle that it is to hold.")
-        }
-        try await reading.read {
-          if let piece = first.take() { return piece }
-          return try await form.nextPiece()
-        }
+        try await receiveBundle(part, from: &form, by: reading, &received)
       } else {
         try await receiveField(part, from: &form, into: &received.metadata)
       }
     }
     guard hasBundle else {
       throw HTTPProblem.malformedForm("The form has no part ‘\(Self.partName)’ that holds the bundle.")
+    }
+  }
+
+  private func receiveBundle(
+    _ part: MultipartPart, from form: inout MultipartFormData, by reading: BodyReading,
+    _ received: inout Attachment
+  ) async throws {
+    let stated = try Self.statedDigest(in: part.headerFields)
+    // Browsers send an empty file for a field in which none was chosen.
+    var first = try await form.nextPiece()
+    guard first != nil else {
+      throw HTTPProblem.malformedForm(
+        "The part ‘\(part.name)’ of the form is empty. Choose the bundle that it is to hold.")
+    }
+    guard let converter, let name = part.fileName, converter.converts(name) else {
+      received.expected = stated?.digest
+      return try await reading.read {
+        if let piece = first.take() { return piece }
+        return try await form.nextPiece()
+      }
+    }
+    // The digest is that of the file, and not of the bundle.
+    let check = stated.map { ContentCheck(.before(.init(.sha256, $0.digest.bytes))) }
+    do {
+      let bundle = try await converter.bundle(of: name, for: received.report) {
+        let next = if let piece = first.take() { piece } else { try await form.nextPiece() }
+        if let next { await check?.update(next) }
+        return next
+      }
+      if let stated { do { try check?.judge() } catch { throw HTTPProblem.digestMismatch(stated.field) } }
+      try await reading.read(bundle)
+    } catch let refusal as ConversionRefusal {
+      throw HTTPProblem(.invalidBundle, detail: refusal.reason)
     }
   }
 

@@ -20,14 +20,19 @@ package struct SnapshotService: Sendable {
   let indexer: CatalogIndexer?
   /// Makes the addresses of bundles; `nil` if the service sends all bundles itself.
   let links: (any BundleLinks)?
+  /// Makes bundles of files in another format; `nil` accepts bundles only.
+  let converter: (any BundleConverter)?
 
   /// Creates a service for the bundles in `store`, listed by `catalog`, which `indexer` maintains.
-  /// - Parameter links: makes the addresses to which downloads are redirected; `nil` sends them here.
+  /// - Parameters:
+  ///   - links: makes the addresses to which downloads are redirected; `nil` sends them here.
+  ///   - converter: makes bundles of files in another format that are uploaded in forms; `nil` accepts bundles only.
   package init(
     store: any BundleStore & UploadStore, catalog: any Catalog, indexer: CatalogIndexer? = nil,
-    links: (any BundleLinks)? = nil
+    links: (any BundleLinks)? = nil, converter: (any BundleConverter)? = nil
   ) {
     self.links = links
+    self.converter = converter
     self.store = store
     self.catalog = indexer?.reconciled ?? catalog
     self.indexer = indexer

@@ -38,7 +38,7 @@ function makeResumable(form) {
     if ([...items].some((item) => item.webkitGetAsEntry?.()?.isDirectory)) {
       return say("A folder can’t be uploaded. Pack it as a ZIP file, and drop that.", true);
     }
-    if (files.length !== 1) return say("Drop one ZIP file.", true);
+    if (files.length !== 1) return say("Drop one ZIP or HAR file.", true);
     input.files = files;
     form.scrollIntoView({block: "nearest"});
     upload(files[0]);
@@ -73,11 +73,13 @@ function makeResumable(form) {
     }
     known.note = typed || known.note || "";
     note.value = known.note;
+    // The server makes a bundle of an archive that a form sends.
+    const isArchive = file.name.toLowerCase().endsWith(".har");
     let attempts = 0, isWhole = false, wasWhole = false;
     for (;;) {
       try {
         remember(key, known);
-        if (isWhole) {
+        if (isWhole || isArchive) {
           isWhole = false;
           const page = await sendWhole(file, known.note, signal);
           forget(key);

@@ -1,48 +1,45 @@
 import Foundation
 import HTTPArchive
-import SystemIO
+package import SystemIO
 import ZipArchive
 
 /// A file with an HTTP archive, and the bodies that are in files beside it: in its folder, or in the ZIP that contains
 /// both.
-struct ArchiveFile {
+package struct ArchiveFile {
   private enum Form {
-    case plain(File)
+    case plain(File, folder: String?)
     case zipped(ZipReader, ZipEntry)
   }
 
-  /// The path, as the user gave it.
-  let path: String
+  /// The name, as the user gave it.
+  package let name: String
   private let form: Form
 
-  /// Opens the file at `path`, which may be a link.
-  init(_ path: String) throws(CommandFailure) {
-    self.path = path
-    guard !path.isEmpty else { throw CommandFailure("The archive has no name.", status: .refused) }
-    let resolved = try NamedPath.resolve(path)
-    guard Folder.isRegularFile(resolved) else {
-      throw CommandFailure("There is no file at \(path).", status: .refused)
-    }
+  /// An archive, or a ZIP that contains one.
+  /// - Parameters:
+  ///   - name: the name of the file in messages.
+  ///   - folder: the folder with the bodies beside an archive; with `nil`, those are missing.
+  package init(_ file: File, named name: String, folder: String? = nil) throws(ArchiveImportError) {
+    self.name = name
     do {
-      let file = try File(resolved)
       if try file.read(upTo: 2, at: 0) == Array("PK".utf8) {
-        form = try Self.zipped(file, path)
+        form = try Self.zipped(file, name)
       } else {
-        form = .plain(file)
+        form = .plain(file, folder: folder)
       }
-    } catch let failure as CommandFailure {
-      throw failure
+    } catch let error as ArchiveImportError {
+      throw error
     } catch {
-      throw CommandFailure("\(path) can't be read: \(error)", status: .refused)
+      throw ArchiveImportError("\(name) can't be read: \(error)", error)
     }
   }
 
-  private static func zipped(_ file: File, _ path: String) throws -> Form {
+  private static func zipped(_ file: File, _ name: String) throws -> Form {
     let zip = try ZipReader(file)
     let archives = zip.entries.filter { !$0.isFolder && $0.name.lowercased().hasSuffix(".har") }
     guard let archive = archives.first, archives.count == 1 else {
       let count = archives.isEmpty ? "no file" : "more than one file"
-      throw CommandFailure("\(path) contains \(count) whose name ends in .har.", status: .refused)
+      throw ArchiveImportError("\(name) contains \(count) whose name ends in .har.")
     }
     return .zipped(zip, archive)
   }
@@ -50,7 +47,7 @@ struct ArchiveFile {
   /// Starts reading the archive. Each call of the returned function returns the next bytes; `nil` at the end.
   func pieces() throws -> () throws -> [UInt8]? {
     switch form {
-    case .plain(let file):
+    case .plain(let file, _):
       var offset: Int64 = 0
       return {
         let piece = try file.read(upTo: 1 << 17, at: offset)
@@ -66,8 +63,9 @@ struct ArchiveFile {
   /// The contents of the file beside the archive with this plain name; `nil` if there is none. Follows no link.
   func body(_ name: String, limit: Int) throws -> Data? {
     switch form {
-    case .plain(let archive):
-      let path = Folder.parent(of: archive.path) + "/" + name
+    case .plain(_, let folder):
+      guard let folder else { return nil }
+      let path = folder + "/" + name
       guard try Folder.kind(of: path) == .file else { return nil }
       let file = try File(path)
       guard try file.isRegular else { return nil }

@@ -1,8 +1,8 @@
 import DataSnapshots
-import Foundation
+package import Foundation
 import HTTPArchive
-import Redaction
-import SnapshotFormat
+package import Redaction
+package import SnapshotFormat
 import SystemIO
 
 /// Makes a snapshot of an HTTP archive. Its exchanges become recordings with the identifiers under which an app records
@@ -10,9 +10,9 @@ import SystemIO
 ///
 /// What a manifest can't hold is in the attachment ``attachment``: the archive without bodies, whose entries refer to
 /// recordings. Everything is redacted before it is written.
-struct ArchiveImport {
+package struct ArchiveImport {
   /// The name of the attachment.
-  static let attachment = "archive.har"
+  package static let attachment = "archive.har"
   /// The maximum number of entries in the manifest's list of what is left out, and the maximum length of a name there.
   private static let droppedLimit = 500
   private static let nameLength = 300
@@ -36,20 +36,21 @@ struct ArchiveImport {
   }
 
   /// What is left out, in the order of the archive.
-  private(set) var dropped: [Manifest.Dropped] = []
+  package private(set) var dropped: [Manifest.Dropped] = []
   /// The reasons for people, at most as many as ``dropped`` may have.
-  private(set) var leftOut: [String] = []
+  package private(set) var leftOut: [String] = []
   /// The number of entries, and of those that are not recorded.
-  private(set) var entryCount = 0
-  private(set) var leftOutCount = 0
+  package private(set) var entryCount = 0
+  package private(set) var leftOutCount = 0
   /// The number of bodies whose size is not what the archive states.
-  private(set) var otherSizes = 0
+  package private(set) var otherSizes = 0
 
   private let limits = ArchiveLimits()
   private let identifiers = ExchangeRules()
   private let redactor: Redactor
+  private let redactions: [String]
   private let file: ArchiveFile
-  private let scratch: ScratchFolder
+  private let folder: URL
   private let skeletons: File
   private var skeletonsSize: Int64 = 0
   private var entries: [(start: Int64, size: Int, call: Int?)] = []
@@ -57,26 +58,28 @@ struct ArchiveImport {
   private var calls: [Call] = []
   private var described = 0
 
-  /// Reads `file`, and keeps its redacted parts in `scratch`.
-  init(_ file: ArchiveFile, by rules: RedactionRules, in scratch: ScratchFolder) throws(CommandFailure) {
+  /// Reads `file`. Blocks.
+  /// - Parameters:
+  ///   - rules: the rules by which everything is redacted.
+  ///   - folder: an empty folder, which the caller removes after ``pack(to:report:id:)``. It gets the redacted parts.
+  package init(_ file: ArchiveFile, by rules: RedactionRules, in folder: URL) throws(ArchiveImportError) {
     redactor = Redactor(
       rules: rules.rules, unknownBinaries: rules.unknownBinaries, placeholders: .distinct())
-    (self.file, self.scratch) = (file, scratch)
+    redactions = rules.rules.map(\.name)
+    (self.file, self.folder) = (file, folder)
     do {
-      skeletons = try File(scratch.file("entries").path, .create(mode: 0o600))
+      skeletons = try File(folder.appending(path: "entries").path, .create(mode: 0o600))
       try read()
     } catch let error as ArchiveError {
-      throw CommandFailure("\(file.path) \(error).", status: .refused)
-    } catch let failure as CommandFailure {
-      throw failure
+      throw ArchiveImportError("\(file.name) \(error).")
     } catch {
-      throw CommandFailure("\(file.path) can't be imported: \(error)", status: .refused)
+      throw ArchiveImportError("\(file.name) can't be imported: \(error)", error)
     }
     number()
   }
 
   /// The number of exchanges.
-  var count: Int { calls.count }
+  package var count: Int { calls.count }
 
   private mutating func read() throws {
     var reader = ArchiveReader(limits: limits, try file.pieces())
@@ -143,11 +146,11 @@ struct ArchiveImport {
     var exchange = stored.description
     described += exchange.descriptionSize
     if described > Self.describedLimit { exchange.request.fields = [] }
-    let file = scratch.file("\(calls.count)")
+    let file = folder.appending(path: "\(calls.count)")
     try body.write(to: file)
     var requestFile: URL?
     if !stored.requestBody.isEmpty {
-      let place = scratch.file("\(calls.count)-request")
+      let place = folder.appending(path: "\(calls.count)-request")
       try stored.requestBody.write(to: place)
       requestFile = place
     }
@@ -185,8 +188,8 @@ struct ArchiveImport {
 
   // MARK: - The snapshot
 
-  /// Packs the snapshot into the file `zip`, and returns its manifest.
-  func pack(to zip: URL, report: ReportID?, by rules: RedactionRules) throws(CommandFailure) -> Manifest {
+  /// Packs the snapshot into the new file `zip`, and returns its manifest. Blocks.
+  package func pack(to zip: URL, report: ReportID?) throws(ArchiveImportError) -> Manifest {
     let sources = calls.map { call in
       SnapshotBundle.Source(
         identifier: call.identifier, file: call.body, recordedAt: call.endedAt, call: call.number,
@@ -195,18 +198,20 @@ struct ArchiveImport {
     var manifest = Manifest(
       id: SnapshotID(), createdAt: Date(),
       application: .init(
-        identifier: redactor.redact(words: URL(filePath: file.path).lastPathComponent), version: "-",
+        identifier: redactor.redact(words: URL(filePath: file.name).lastPathComponent), version: "-",
         build: "-"),
-      device: .current, report: report, redactions: rules.rules.map(\.name))
+      // No archive says on what it was made.
+      device: .init(model: "-", system: "-", systemVersion: "-", locale: "-"), report: report,
+      redactions: redactions)
     manifest.dropped = dropped
     do {
-      let archive = scratch.file(Self.attachment)
+      let archive = folder.appending(path: Self.attachment)
       try writeAttachment(to: archive)
       return try SnapshotBundle.pack(
         sources, attachments: [.init(name: Self.attachment, file: archive)], describedBy: manifest, to: zip
       ).manifest
     } catch {
-      throw CommandFailure("\(file.path) can't be imported: \(error)", status: .refused)
+      throw ArchiveImportError("\(file.name) can't be imported: \(error)", error)
     }
   }
 
@@ -228,7 +233,7 @@ struct ArchiveImport {
           try writer.entry(json)
         }
         try writer.endEntries()
-      case .endLog: try writer.endLog(creator: ArchiveOutput.creator)
+      case .endLog: try writer.endLog(creator: nil)
       }
     }
     try writer.finish()
