@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Replays by a call, as in XCTest.
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct WithReplayTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct WithReplayTests {
   private let fixture: SampleFixture
   private static let url = "https://news.invalid/item"
 

@@ -11,7 +11,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct RecordedSessionTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RecordedSessionTests {
   @Test func `exchanges are replayed with status, fields and body, and nothing is sent`() async throws {
     try await SessionApp.with { app in
       let session = app.session()

@@ -3,7 +3,7 @@ import SystemIO
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ServiceManagerTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ServiceManagerTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

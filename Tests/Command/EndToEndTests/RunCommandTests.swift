@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `snapshot run`, which runs an app that replays a snapshot.
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct RunCommandTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RunCommandTests {
   private let folder: TemporaryFolder
 
   init() throws {

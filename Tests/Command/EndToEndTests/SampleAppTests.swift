@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// From a report of the sample app to a replay of the unchanged program.
-@Suite(.timeLimit(.minutes(3 * Sanitizer.slowness))) struct SampleAppTests {
+@Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SampleAppTests {
   private let folder: TemporaryFolder
   private let news: ScriptedServer
   private static let app = Tool.products.appending(path: "news-reader").path

@@ -143,7 +143,7 @@ import Testing
     Issue.record("the server stays ready")
   }
 
-  @Test(.timeLimit(.minutes(2)), arguments: ["pipe", "folder", "device"])
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)), arguments: ["pipe", "folder", "device"])
   func `a file that is named and is none ends with a sentence`(kind: String) async throws {
     let file = kind == "device" ? "/dev/zero" : path("named")
     if kind == "pipe" { try #require(mkfifo(file, 0o600) == 0) }

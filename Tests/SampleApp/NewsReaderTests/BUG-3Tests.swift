@@ -9,7 +9,7 @@ import Testing
 struct BUG_3Tests {
   private static let size = 60_000_000
 
-  @Test(.timeLimit(.minutes(2 * Sanitizer.slowness)))
+  @Test(.timeLimit(.minutes(10 * Sanitizer.slowness)))
   func `an archive of 60 MB in which one article has no author`() async throws {
     let folder = try TemporaryFolder()
     let (archive, count) = NewsArchive.make(bytes: Self.size)

@@ -187,6 +187,18 @@ struct FormatTests {
     #expect(left[2...].allSatisfy { $0["pin"] == 0 })
   }
 
+  @Test(arguments: [
+    #"get(a, {credentials: "abc", b});"#, #"document.cookie = 'a=b'+c+'; path=/';"#,
+    #"x = {\"pin\":\"abc\", y"#,
+    "password=a&b=c", "Cookie: a=b",
+  ])
+  func `what is redacted in text stays as it is at the next redaction`(text: String) throws {
+    let redactor = Redactor(rules: .usualSecrets, placeholders: .distinct())
+    let once = try redactor.redact(Data(text.utf8), as: "a")
+    #expect(once != Data(text.utf8))
+    #expect(try Redactor(rules: .usualSecrets, placeholders: .distinct()).redact(once, as: "a") == once)
+  }
+
   @Test func `what is redacted already stays, except in a comparison, where all placeholders are the same`()
     throws
   {

@@ -59,7 +59,8 @@ struct ViewerCacheTests {
     #expect(try view(1, in: cache).isNew)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a file leaves the cache some time after its last use`() async throws {
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
+  func `a file leaves the cache some time after its last use`() async throws {
     var limits = ViewerCache.Limits()
     limits.seconds = 0
     let cache = ViewerCache(CopySpace(folder: folder.path), limits: limits)

@@ -69,8 +69,9 @@ struct AssignmentScanner {
     if Characters.isQuote(text[start]) {
       start += 1
       end = Self.endOfQuoted(text, start)
+      // Another rule, or an earlier redaction, has already replaced it.
+      if Placeholders.end(in: text, from: start) == end { return nil }
     } else if Placeholders.end(in: text, from: start) != nil {
-      // Another rule has already redacted the value.
       return nil
     } else if "{[(".utf8.contains(text[start]) {
       end = endOfContainer(text, start)

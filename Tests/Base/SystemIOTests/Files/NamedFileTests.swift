@@ -23,7 +23,7 @@ import Testing
     #expect(failure(path("link"), limit: 2) == .tooLong(limit: 2))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
   func `nothing but a regular file is read, and no writer of a pipe is waited for`() throws {
     try #require(mkfifo(path("pipe"), 0o600) == 0)
     try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: "pipe")
