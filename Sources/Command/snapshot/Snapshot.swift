@@ -17,7 +17,7 @@ struct Snapshot: AsyncParsableCommand {
     version: version,
     subcommands: [
       ServeCommand.self, DemoCommand.self, UploadCommand.self, FetchCommand.self, ListCommand.self,
-      OpenCommand.self,
+      OpenCommand.self, ViewCommand.self,
       InspectCommand.self, ProblemsCommand.self, GrepCommand.self, CatCommand.self, DiffCommand.self,
       VerifyCommand.self, TokenCommand.self, LinkCommand.self, PackCommand.self, ImportCommand.self,
       ExportCommand.self, RedactCommand.self, SecretsCommand.self, TestCommand.self, RunCommand.self,

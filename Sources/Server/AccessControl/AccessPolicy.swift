@@ -24,6 +24,9 @@ package struct AccessPolicy: Sendable {
     package var countedCallers = 10_000
     /// The limits for sessions of the web pages.
     package var sessions = SessionLimits()
+    /// Signs in the only user of the server, to whom it responds only under a name of this machine; `nil` if users sign in
+    /// with tokens.
+    package var signInLink: SignInLink?
     /// The sessions of all servers that share their snapshots; `nil` for a single server.
     package var sharedSessions: (any SharedSessions)?
     /// The quotas of all servers that share their snapshots; `nil` for a single server.
@@ -41,6 +44,8 @@ package struct AccessPolicy: Sendable {
   /// Signs and verifies links to bundles.
   package let links: LinkSigner
   package let clock: AccessClock
+  /// Signs in the only user of the server; `nil` if users sign in with tokens.
+  package let signInLink: SignInLink?
   /// Binds the forms of the web pages to the browsers for which they were created.
   let forms: FormTokens
   let authenticator: TokenAuthenticator?
@@ -49,6 +54,7 @@ package struct AccessPolicy: Sendable {
     let key = SymmetricKey(size: .bits256)
     (links, forms) = (LinkSigner(key: key), FormTokens(key: key))
     clock = AccessClock()
+    signInLink = nil
     authenticator = nil
   }
 
@@ -60,7 +66,16 @@ package struct AccessPolicy: Sendable {
     let key = try KeyFile.links(in: configuration.storage).readOrCreate()
     (links, forms) = (LinkSigner(key: key), FormTokens(key: key))
     clock = configuration.clock
+    signInLink = configuration.signInLink
     authenticator = TokenAuthenticator(configuration, logger: logger)
+  }
+
+  /// Throws a problem if the server has one user, and the host name of `request` could belong to somebody else, whose
+  /// pages would be of the same origin (DNS rebinding).
+  package func requireOwnName(_ request: HTTPServerRequest) throws(HTTPProblem) {
+    guard signInLink == nil || PageOrigin.isLoopback(request.authority.lowercased()) else {
+      throw .notThisMachine
+    }
   }
 
   /// Applies other rates and quotas to the following requests. A counter whose rate changes starts again.

@@ -35,6 +35,16 @@ extension HTTPProblem {
     unauthorized(.linkExpired, detail: "The link has expired. Ask its sender for a new one.")
   }
 
+  /// 401: the link has signed a browser in.
+  static var signInLinkUsed: HTTPProblem {
+    unauthorized(
+      .linkExpired,
+      detail: """
+        The address signs one browser in, once. If that was not yours, somebody else on this machine has used it: stop \
+        `snapshot view`, which prints a new address each time that it starts.
+        """)
+  }
+
   /// 403: none of the token's scopes allows the call (RFC 6750 §3.1).
   static func notPermitted(_ permission: Permission) -> HTTPProblem {
     let scopes = Scope.allCases.filter { $0.allows(permission) }.map(\.rawValue)
@@ -95,6 +105,11 @@ extension HTTPProblem {
         While no tokens are required, the server responds only under an IP address, localhost, a name without a dot, \
         or one that ends with .local. Create a token with `snapshot token create`, or use --insecure.
         """)
+  }
+
+  /// 421: the server has one user, and the host name in the request is not one of this machine.
+  static var notThisMachine: HTTPProblem {
+    HTTPProblem(.foreignName, detail: "This server responds only as 127.0.0.1, [::1] or localhost.")
   }
 
   /// 429: a rate limit is exceeded (RFC 6585 §4).

@@ -284,7 +284,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case .foreignName:
       Description(
         .misdirectedRequest, title: "The server does not respond under this name",
-        text: "The store is open, and the request's host name could belong to an attacker.")
+        text: "The store is open, or of one user, and the request's host name could belong to an attacker.")
     case .invalidBundle:
       Description(
         .unprocessableContent, title: "This is not a snapshot bundle",

@@ -62,7 +62,10 @@ package struct SnapshotHandler: HTTPHandler {
       .then(TracingMiddleware(tracer: observation.tracer))
       .then(UploadAnnouncements(uploads, endpoints, router))
       .then(AnswerMiddleware(page: web.answer(to:of:), logger: logger))
-      .around(router.respond)
+      .around { request in
+        try access.requireOwnName(request)
+        return try await router.respond(to: request)
+      }
   }
 
   /// Answers one request.

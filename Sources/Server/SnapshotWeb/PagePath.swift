@@ -23,6 +23,7 @@ import SnapshotViewer
 /// | `/reports/{report}/snapshots` | ``attach(_:)`` |
 /// | `/uploads`, `/uploads/{upload}` | ``uploads`` |
 /// | `/sign-in`, `/sign-out` | ``signIn(next:)``, ``signOut`` |
+/// | `/sign-in/{secret}` | ``signInLink(_:next:)`` |
 /// | `/docs` | ``documentation`` |
 /// | `/docs/{article}` | ``article(_:)`` |
 /// | `/docs/reference` | ``reference`` |
@@ -62,6 +63,8 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case uploads
   /// The form for signing in. `next` is the destination after that.
   case signIn(next: String? = nil)
+  /// The link that signs in the only user of the server, with its secret. `next` is the destination after that.
+  case signInLink(String, next: String)
   /// The target of the form for signing out.
   case signOut
   /// The list of articles about the server.
@@ -106,6 +109,7 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .attach(let report): return Self.report(report).description + "/snapshots"
     case .uploads: return "/uploads"
     case .signIn(let next): return "/sign-in" + Self.query(Self.pair(.next, next))
+    case .signInLink(let secret, let next): return "/sign-in/\(secret)" + Self.query(Self.pair(.next, next))
     case .signOut: return "/sign-out"
     case .documentation: return "/docs"
     case .article(let name): return "/docs/\(PercentCoding.encode(name))"

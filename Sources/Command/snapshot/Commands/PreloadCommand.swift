@@ -58,6 +58,7 @@ struct PreloadCommand: AsyncParsableCommand {
     let zip = scratch.file("bundle.zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
-    return try await options.fetchIfNamed(source, to: zip, progress: line.show) ? zip : URL(filePath: source)
+    let fetched = try await options.fetchIfNamed(source, to: zip, progress: line.show)
+    return fetched == nil ? URL(filePath: source) : zip
   }
 }

@@ -14,30 +14,32 @@ extension ServerOptions {
   func withSource<Value>(_ text: String, _ body: (SnapshotSource) throws -> Value) async throws -> Value {
     let scratch = try ScratchFolder()
     let zip = scratch.file("bundle.zip")
-    guard try await fetchIfNamed(text, to: zip) else { return try body(SnapshotSource(text)) }
+    guard try await fetchIfNamed(text, to: zip) != nil else { return try body(SnapshotSource(text)) }
     return try withExtendedLifetime(scratch) { try body(.bundle(zip)) }
   }
 
-  /// Downloads the snapshot that `text` names to `zip`. Returns `false` if the text is a path.
+  /// Downloads the snapshot that `text` names to `zip`, and returns it with a client of its server. Returns `nil` if the
+  /// text is a path.
   ///
   /// A file or folder that exists is meant, unless the text is a UUID or an address.
   func fetchIfNamed(
     _ text: String, to zip: URL, progress: SnapshotAPIClient.ProgressHandler? = nil
-  ) async throws -> Bool {
+  ) async throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient)? {
     let isExplicit = SnapshotID(text) != nil || text.contains("://")
-    guard isExplicit || !FileManager.default.fileExists(atPath: text) else { return false }
+    guard isExplicit || !FileManager.default.fileExists(atPath: text) else { return nil }
     let name: SnapshotName
     do {
       name = try SnapshotName(text)
     } catch {
       if isExplicit || text.contains("://") { throw error }
-      return false
+      return nil
     }
     // A mistyped file name such as `feed2.json` is not asked for on a server.
-    guard name.reference != nil || !text.contains(".") else { return false }
+    guard name.reference != nil || !text.contains(".") else { return nil }
     do {
       let (snapshot, client) = try await resolve(name)
       _ = try await client.fetch(snapshot, to: zip, progress: progress)
+      return (snapshot, client)
     } catch let error where name.reference == nil {
       let failure = (error as? SnapshotClientError).map { CommandFailure($0) } ?? error as? CommandFailure
       guard let failure else { throw error }
@@ -45,7 +47,6 @@ extension ServerOptions {
         "There is no file or folder \(text), and on the server: \(failure.description)",
         status: failure.status)
     }
-    return true
   }
 }
 

@@ -19,6 +19,8 @@ struct PageFrame: Sendable, Hashable {
   var notice: PageNotice?
   /// The issue tracker to which pages link.
   var tracker = IssueTracker()
+  /// Whether the server has one user, who signs in by a link. Nobody else can fetch from it, and nobody reads its log.
+  var hasOneUser = false
 }
 
 /// A notice about the last action, shown on the page after it. The raw value is that of ``PageField/done`` in the URL.

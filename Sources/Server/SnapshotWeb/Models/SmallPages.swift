@@ -63,10 +63,10 @@ extension SignedOutPage: Page {
 extension ProblemPage: Page {
   var template: PageTemplates.Name { .problem }
 
-  func fields(in _: PageFrame) -> Fields {
+  func fields(in frame: PageFrame) -> Fields {
     [
       "status": status, "problem": PageText.cut(title, to: 400).text,
-      "detail": PageText.cut(detail, to: 4000).text, "requestID": requestID,
+      "detail": PageText.cut(detail, to: 4000).text, "requestID": frame.hasOneUser ? nil : requestID,
       "home": PagePath.home().description,
     ]
   }

@@ -16,10 +16,10 @@ extension PageFrame {
       "hasSearch": account != .signedOut && !isHome,
       "searchField": SearchField.text.rawValue,
       "isOpen": account == .open,
-      "signIn": account == .signedOut ? PagePath.signIn().description : nil,
+      "signIn": account == .signedOut && !hasOneUser ? PagePath.signIn().description : nil,
       "account": nil,
     ]
-    if case .signedIn(let name) = account {
+    if case .signedIn(let name) = account, !hasOneUser {
       var budget = PageBudget(48)
       fields["account"] = ["name": budget.name(name), "signOut": PagePath.signOut.description] as Fields
     }

@@ -14,8 +14,8 @@ extension SnapshotPage {
       "facts": budget.part(4000) { facts(&$0) },
       "history": showsHistory ? PagePath.history(record.id).description : nil,
       "neighbours": budget.part(2400) { neighbours.fields(of: record, &$0) },
-      "commands": commands(isOpen: isOpen),
-      "actions": frame.formToken == nil ? nil : actionFields,
+      "commands": frame.hasOneUser ? nil : ["rows": commands(isOpen: isOpen)] as Fields,
+      "actions": frame.formToken == nil || frame.hasOneUser ? nil : actionFields,
       "modules": contents.flatMap { contents in
         budget.part(10_000) { contents.moduleFields(of: record.id, &$0) }
       },

@@ -34,6 +34,7 @@ struct PageMaker: Sendable {
     _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
   ) async throws -> HTTPServerResponse {
     var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice, tracker: tracker)
+    frame.hasOneUser = access.signInLink != nil
     frame.formToken = visitor.map(access.formToken)
     let complete = frame
     let html = try await (queue ?? ServerQueues.shared.pages.next).perform { () throws(any Error) in

@@ -17,7 +17,10 @@ struct SigningPages: Sendable {
 
   /// All endpoints.
   var endpoints: [Endpoint] {
-    [
+    guard access.signInLink == nil else {
+      return [.page(unaudited: "followSignInLink", "/sign-in/{secret}", handler: followLink)]
+    }
+    return [
       .page(unaudited: "openSignIn", "/sign-in", handler: openSignIn),
       .page(.signIn, .post, "/sign-in", .open, handler: signIn),
       .page(.signOut, .post, "/sign-out", .open, handler: signOut),
@@ -46,6 +49,18 @@ struct SigningPages: Sendable {
     var response = HTTPServerResponse.seeOther(next.description)
     response.headerFields[.setCookie] = cookie
     response.addPageFields()
+    return response
+  }
+
+  private func followLink(_ call: PageCall) async throws -> HTTPServerResponse {
+    let next = try call.query([PageField.next.rawValue]).value(PageField.next.rawValue)
+    var response = HTTPServerResponse.seeOther((next.flatMap { LocalPath($0) } ?? .home).description)
+    // A browser that restores its tabs follows the link again.
+    if case .signedIn = call.visitor.account { return response }
+    // Programs that only examine links send HEAD.
+    guard call.request.method == .get else { return response }
+    let secret = try call.value(of: PathParameter("secret") { $0 })
+    response.headerFields[.setCookie] = try await access.signIn(by: secret, call.request)
     return response
   }
 

@@ -6,6 +6,7 @@ package import Logging
 package import Observability
 package import SnapshotAPI
 package import SnapshotDiff
+package import SnapshotFormat
 package import SnapshotViewer
 
 /// The web pages: a user interface of the service beside the API.
@@ -19,6 +20,22 @@ package struct WebPages: Sendable {
 
   /// The path of the documentation.
   package static let documentation = PagePath.documentation.description
+
+  /// The path of the page that lists all snapshots.
+  package static let home = PagePath.home().description
+
+  /// The path of the page of a snapshot.
+  package static func path(of id: SnapshotID) -> String { PagePath.snapshot(id).description }
+
+  /// The path of the comparison of a snapshot with another one.
+  package static func path(ofComparing id: SnapshotID, with other: SnapshotID) -> String {
+    PagePath.diff(id, with: other).description
+  }
+
+  /// The path of `link`, which leads to the page at the path `next`.
+  package static func path(of link: SignInLink, next: String) -> String {
+    PagePath.signInLink(link.secret, next: next).description
+  }
 
   /// The endpoints of all pages and forms.
   package let endpoints: [Endpoint]
@@ -66,7 +83,17 @@ package struct WebPages: Sendable {
     to problem: HTTPProblem, of request: HTTPServerRequest, _ visitor: Visitor?, next: LocalPath
   ) async throws -> HTTPServerResponse {
     var response: HTTPServerResponse
-    if case .signedOut = visitor?.account, let page = SignInPage(problem, next: next) {
+    if access.signInLink != nil, let kind = ProblemKind(problem),
+      [.tokenNeeded, .sessionEnded].contains(kind)
+    {
+      let page = ProblemPage(
+        status: problem.status.code, title: "Nobody is signed in",
+        detail: """
+          Open the address that `snapshot view` has printed. It signs one browser in, once. If that was closed, or for \
+          another browser, start `snapshot view` again.
+          """)
+      response = try await pages.render(page, for: visitor, status: problem.status)
+    } else if case .signedOut = visitor?.account, let page = SignInPage(problem, next: next) {
       response = try await pages.render(page, for: visitor, status: problem.status)
     } else {
       let page = ProblemPage(
