@@ -921,7 +921,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "dd92c748fba9f77e815b70edf30b166b9b3c1c777a11cae218b661db5fe0cf84",
+      digest: "a1d27c4071099742735fb67ddf6208054cccac7390b70cf0f27f9d57b3973ead",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -932,6 +932,7 @@ snapshot token revoke 1f0c3a5b7d9e
 <li><a href="#name-a-snapshot">Name a snapshot</a></li>
 <li><a href="#attach-and-fetch">Attach and fetch</a></li>
 <li><a href="#look">Look</a></li>
+<li><a href="#view">View</a></li>
 <li><a href="#replay-over-http">Replay over HTTP</a></li>
 <li><a href="#bundles-on-the-disk">Bundles on the disk</a></li>
 <li><a href="#http-archives">HTTP archives</a></li>
@@ -984,7 +985,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </thead>
 <tbody>
 <tr>
-<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>open</code>, <code>link</code>, and the others when given a snapshot on a server</td>
+<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>open</code>, <code>link</code>, <code>view</code>, and the others when given a snapshot on a server</td>
 <td>a server: <code>--server URL</code>, or the environment variable <code>SNAPSHOT_SERVER</code>; default <code>http://127.0.0.1:8080</code>. Token: <code>--token-file FILE</code>, or the environment variable <code>SNAPSHOT_TOKEN</code>; line ends, a byte order mark and quotes around it are ignored. A server with a self-signed certificate: <code>--pin PIN</code>, or <code>SNAPSHOT_PIN</code>; one with a certificate of an authority that the system does not know: <code>--ca-file FILE</code></td>
 </tr>
 <tr>
@@ -1045,7 +1046,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td>bundle or unpacked snapshot on the disk</td>
-<td><code>bundle.zip</code>; for <code>grep</code>, which also accepts any other file or folder, and for <code>inspect</code>, <code>cat</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>test</code>, <code>run</code>, <code>preload</code>, <code>secrets</code>, <code>redact</code>, <code>export</code> and <code>replay</code>. A file that exists is meant before a snapshot on the server</td>
+<td><code>bundle.zip</code>; for <code>grep</code>, which also accepts any other file or folder, and for <code>inspect</code>, <code>view</code>, <code>cat</code>, <code>diff</code>, <code>verify</code>, <code>problems</code>, <code>test</code>, <code>run</code>, <code>preload</code>, <code>secrets</code>, <code>redact</code>, <code>export</code> and <code>replay</code>. A file that exists is meant before a snapshot on the server</td>
 </tr>
 </tbody>
 </table></div>
@@ -1068,6 +1069,7 @@ snapshot link UUID --expires 1h                    # a URL that needs no token
 snapshot list --application com.example.news --min-version 3.1 --text 'negative balance'
 snapshot list --after 2026-11-01 --limit 20 --json
 snapshot open UUID                 # opens its page in the browser; --print only prints the address
+snapshot view OLD.zip NEW.zip      # the pages of the server for files on this machine, without an upload
 snapshot inspect UUID              # application, device, modules, recordings, exchanges, attachments
 snapshot grep width:-1 UUID        # where a value is, with the rare values first; --json
 snapshot grep '.items[*].name:paid' --report BUG-123     # in its 20 newest snapshots
@@ -1079,6 +1081,14 @@ snapshot diff --recording user/profile UUID OTHER.zip
 snapshot diff --ignore updated_at --ignore '$.items[*].token' UUID OTHER.zip
 </code></pre>
 <p><code>list</code> accepts the filters of the HTTP API: <code>--report</code>, <code>--application</code>, <code>--version</code>, <code>--min-version</code>, <code>--max-version</code>, <code>--module</code>, <code>--identifier</code>, <code>--device</code>, <code>--after</code>, <code>--before</code>, <code>--text</code>. <a href="/docs/search">Searching contents</a> describes what <code>grep</code> finds. A pattern that begins with <code>-</code> follows <code>--</code>, as in <code>snapshot grep -- -99.9 UUID</code>.</p>
+<h3 id="view">View</h3>
+<p><code>snapshot view</code> shows bundles, folders and snapshots of a server with the <a href="/docs/webpages">Web pages</a> of the server: contents, search, problems, comparison. Nothing is uploaded.</p>
+<pre><code>snapshot view BUG-123 app.zip Folder/    # prints an address, and opens it in the browser on a terminal
+snapshot view UUID --no-browser          # only prints it
+snapshot view app.zip --port 8090        # a free port is the default
+</code></pre>
+<p>It copies what it shows into a temporary folder that other users can't read, and serves the pages on 127.0.0.1 until <code>SIGINT</code> (Ctrl-C), <code>SIGTERM</code> or <code>SIGHUP</code>. Then it removes the folder. If it is killed, the next command that needs a temporary folder removes it. Files and folders that are shown are not changed. A snapshot without a report is shown in the report <code>local</code>.</p>
+<p>The printed address signs one browser in, once. It can't be used later from the history of the browser, and the browser needs the cookie that it has got. All other requests for snapshots are refused: those of other users and programs of the machine, and those of web pages, also under names that somebody else has pointed to 127.0.0.1. The session is for reading only, and ends with the command. While the browser starts, other users of the machine may see the address in the list of processes; if one of them is faster, your browser says so. With <code>--no-browser</code> they can't.</p>
 <h3 id="replay-over-http">Replay over HTTP</h3>
 <pre><code>snapshot replay UUID --port 8090                                 # what was recorded, at http://127.0.0.1:8090
 snapshot replay UUID --map 'news/feed=/api/feed' --strict
@@ -3314,7 +3324,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "5254e410b8dc8bcda841102d28a6df1272a779b49dec3e525e9273b17d5da402",
+      digest: "5be799e6ef0a9954bf7047949263dbeb3f2dc14b9ed86dbf0d467c76ed40480b",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -3552,6 +3562,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li>A browser that follows a link from another site does not send the cookie (<code>SameSite=Strict</code>). It gets a page that loads the requested page again from this site.</li>
 <li>After signing in the browser is redirected to a path of this server only.</li>
 </ul>
+<p>The pages of <code>snapshot view</code> (<a href="/docs/command">The command</a>) are the same, with one difference: there is one user, whom the printed address signs in, once (<code>/sign-in/{secret}</code>). There are no tokens to enter and no forms that change something. The server responds only under a name of its own machine, such as <code>127.0.0.1</code>; others are answered with <code>421</code>.</p>
 <h3 id="timeline">Timeline</h3>
 <p>The changes from one snapshot of a report to the next begin with the values that changed in its recordings, the most telling first: values that did not change between the other snapshots of the page, of recordings with few changes; last those that always differ, such as times, identifiers and tokens. The nine newest snapshots of a page are compared, up to 64 MiB of bundles, recordings of up to 2 MiB, and for half a second. Then follow the changes that the records show: application, version, device, system, modules, complete modules, number of recordings, and size. The complete comparison is one link away. A module is complete if every identifier that it declares was recorded; the number is missing for snapshots whose record does not contain all identifiers (more than 1,000, or 16 KiB of them).</p>
 <p>After a snapshot was deleted, the browser returns to the list from which its page was opened: the search or the report. The target comes from <code>Referer</code> or the form, and is accepted only if it is the path of such a list on this server; otherwise it is the page of the report.</p>

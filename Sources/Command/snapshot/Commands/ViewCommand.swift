@@ -114,9 +114,13 @@ struct ViewCommand: AsyncParsableCommand {
     }
     let source = try SnapshotSource(name)
     if case .plainFile(let file) = source { throw SnapshotSource.notASnapshot(file) }
-    let (zip, manifest) = try source.packed(to: new)
-    return Prepared(
-      zip: zip, isTemporary: zip == new, attachment: Attachment(report: try Self.report(of: manifest)))
+    do {
+      let (zip, manifest) = try source.packed(to: new)
+      return Prepared(
+        zip: zip, isTemporary: zip == new, attachment: Attachment(report: try Self.report(of: manifest)))
+    } catch let failure as CommandFailure {
+      throw CommandFailure("\(name) can't be shown: \(failure)", status: failure.status)
+    }
   }
 
   private func fetch(
