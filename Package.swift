@@ -43,6 +43,7 @@ let base = group(
 let snapshots = group(
   "Sources/Snapshots",
   [
+    .target(name: "SnapshotSealing", dependencies: ["SystemIO", "JSONText", .cryptoOfApps]),
     .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .cryptoOfApps]),
     .target(
       name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "SnapshotViewer", "ZipArchive"]),
