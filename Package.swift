@@ -44,7 +44,9 @@ let snapshots = group(
   "Sources/Snapshots",
   [
     .target(name: "SnapshotSealing", dependencies: ["SystemIO", "JSONText", .cryptoOfApps]),
-    .target(name: "SnapshotFormat", dependencies: ["SystemIO", "JSONText", "ZipArchive", .cryptoOfApps]),
+    .target(
+      name: "SnapshotFormat",
+      dependencies: ["SnapshotSealing", "SystemIO", "JSONText", "ZipArchive", .cryptoOfApps]),
     .target(
       name: "SnapshotDiff", dependencies: ["JSONText", "SnapshotFormat", "SnapshotViewer", "ZipArchive"]),
     .target(name: "Redaction", dependencies: ["JSONText", "ZipArchive", .cryptoOfApps]),
@@ -185,8 +187,8 @@ let command = group(
     .executableTarget(
       name: "snapshot",
       dependencies: [
-        "SystemIO", "JSONText", "ZipArchive", "SnapshotFormat", "SnapshotDiff", "SnapshotViewer", "Redaction",
-        "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
+        "SystemIO", "JSONText", "ZipArchive", "SnapshotSealing", "SnapshotFormat", "SnapshotDiff",
+        "SnapshotViewer", "Redaction", "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "ReplayServer", "SnapshotServer",
@@ -243,7 +245,7 @@ let tests = [
     [
       .testTarget(
         name: "SnapshotFormatTests",
-        dependencies: ["SnapshotFormat", "ZipArchive", "SystemIO", "TestSupport"]),
+        dependencies: ["SnapshotFormat", "SnapshotSealing", "ZipArchive", "SystemIO", "TestSupport"]),
       .testTarget(name: "RedactionTests", dependencies: ["Redaction", "ZipArchive"]),
       .testTarget(
         name: "SnapshotDiffTests",
@@ -359,7 +361,8 @@ let tests = [
       .testTarget(
         name: "EndToEndTests",
         dependencies: [
-          "snapshot", "news-reader", "SnapshotServer", "DataSnapshots", "SnapshotFormat", "SnapshotClient",
+          "snapshot", "news-reader", "SnapshotServer", "DataSnapshots", "SnapshotSealing", "SnapshotFormat",
+          "SnapshotClient",
           "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO",
           "RedactionTesting", "TestSupport", .crypto, .logging, .yams,
         ])

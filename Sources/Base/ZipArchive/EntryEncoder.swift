@@ -98,6 +98,12 @@ struct FileSink: EntrySink {
     count += Int64(bytes.count)
   }
 
+  mutating func write(_ bytes: [UInt8]) throws(ZipError) {
+    let (file, offset) = (file, start + count)
+    try mapSystemError { () throws(SystemError) in try file.write(bytes, at: offset) }
+    count += Int64(bytes.count)
+  }
+
   mutating func reset() { count = 0 }
 }
 

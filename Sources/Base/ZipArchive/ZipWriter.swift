@@ -63,6 +63,38 @@ package final class ZipWriter {
     try naming(name) { () throws(ZipError) in try add(name, EntrySource(bytes)) }
   }
 
+  /// An entry whose contents are stored as they are, and arrive piece by piece.
+  package struct StoredEntry {
+    fileprivate let name: String
+    fileprivate var header: EntryHeader
+    fileprivate var sink: FileSink
+
+    /// Appends `bytes`.
+    package mutating func write(_ bytes: [UInt8]) throws(ZipError) {
+      guard sink.count + Int64(bytes.count) <= header.encoded.size else {
+        throw ZipError(.sourceChanged, entry: name)
+      }
+      header.encoded.crc32 = bytes.withUnsafeBytes { checksum(of: $0, after: header.encoded.crc32) }
+      try sink.write(bytes)
+    }
+  }
+
+  /// Starts an entry with `size` bytes, which are written next. The archive contains it after ``finish(_:)``; no other
+  /// entry can be added before.
+  package func beginStored(_ name: String, size: Int64) throws(ZipError) -> StoredEntry {
+    try naming(name) { () throws(ZipError) in try check(name, size: size) }
+    let header = EntryHeader(name, offset: end, size: size, thresholds)
+    return StoredEntry(name: name, header: header, sink: FileSink(file, at: end + header.localLength))
+  }
+
+  /// Ends an entry. Throws if it has fewer bytes than stated.
+  package func finish(_ entry: StoredEntry) throws(ZipError) {
+    guard entry.sink.count == entry.header.encoded.size else {
+      throw ZipError(.sourceChanged, entry: entry.name)
+    }
+    try naming(entry.name) { () throws(ZipError) in try append(entry.header, data: []) }
+  }
+
   /// Writes the central directory. No entries can be added afterwards.
   /// - Returns: The length of the archive in bytes.
   @discardableResult

@@ -24,7 +24,7 @@ struct Snapshot: AsyncParsableCommand {
       ReplayCommand.self, PreloadCommand.self, EmbedCommand.self,
       DeleteCommand.self, PinCommand.self, MarkGoodCommand.self, ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self, BackupCommand.self, RestoreCommand.self,
-      MigrateCommand.self, ConfigCommand.self, DoctorCommand.self,
+      MigrateCommand.self, ConfigCommand.self, DoctorCommand.self, KeysCommand.self,
     ])
 
   /// The text of `--version`, only if no subcommand is named. `list` has its own `--version` option, which

@@ -56,6 +56,8 @@ package enum ProblemKind: String, CaseIterable, Sendable {
   case foreignName = "foreign-name"
   case invalidBundle = "invalid-bundle"
   case unreadableFile = "unreadable-file"
+  case snapshotSealed = "snapshot-sealed"
+  case sealedOnly = "sealed-only"
   case folderTooLarge = "folder-too-large"
   case malformedChange = "malformed-change"
   case rateLimited = "rate-limited"
@@ -293,6 +295,14 @@ package enum ProblemKind: String, CaseIterable, Sendable {
       Description(
         .unprocessableContent, title: "The file can't be read",
         text: "The file is encrypted, or compressed with an unsupported method.")
+    case .snapshotSealed:
+      Description(
+        .unprocessableContent, title: "The snapshot is sealed",
+        text: "The snapshot is sealed, so that the server can't read its contents. Its bundle can be fetched.")
+    case .sealedOnly:
+      Description(
+        .unprocessableContent, title: "The server accepts sealed bundles only",
+        text: "The bundle is not sealed, and the server accepts sealed bundles only. Nothing was stored.")
     case .folderTooLarge:
       Description(
         .unprocessableContent, title: "The folder has too many files",

@@ -38,6 +38,8 @@ package struct ServerSettings: Sendable, Hashable {
   package var validation = UploadValidator.Policy.automatic
   /// The redaction rules that the manifest of a new bundle must name.
   package var redaction = RequiredRedaction()
+  /// Whether a new bundle must be sealed.
+  package var sealedOnly = false
   /// Whether uploads that end at the same time share one flush of the volume.
   package var sharesFlushes = true
   /// How many seconds running requests may continue after the server was asked to stop.

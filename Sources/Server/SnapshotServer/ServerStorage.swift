@@ -263,6 +263,7 @@ extension ServerSettings {
   fileprivate var validator: UploadValidator {
     var validator = UploadValidator(policy: validation, inflatedBytes: maximumInflatedBytes)
     validator.redaction = redaction
+    validator.sealedOnly = sealedOnly
     return validator
   }
 

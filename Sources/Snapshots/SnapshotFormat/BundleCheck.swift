@@ -69,7 +69,7 @@ public struct BundleCheck {
       if reading == nil {
         guard let entry = try BundleError.zip(listing?.nextEntry()) else {
           remaining = 0
-          summary.problemCount = problems
+          summary.problemCount = summary.manifest.sealed == nil ? problems : nil
           return false
         }
         rest -= Self.entryCost

@@ -1,3 +1,4 @@
+public import SnapshotSealing
 public import SystemIO
 public import ZipArchive
 
@@ -20,6 +21,16 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
   case unexpectedEntry(String)
   /// The name is too long for common file systems, so the bundle could not be unpacked.
   case nameTooLong(String)
+  /// The bundle is sealed, and an identity is needed to read it.
+  case sealed(SealedContents)
+  /// The age file in a sealed bundle is wrong, or can't be opened.
+  case sealing(SealingError)
+  /// The bundle is sealed, and its clear head is not that of its contents.
+  case headDiffers
+  /// A sealed bundle contains another entry, or its entry has another size than its head says. Contains the difference.
+  case sealedMalformed(String)
+  /// The bundle is not sealed, which a server requires.
+  case notSealed
   /// The manifest does not name these redaction rules, which a server requires.
   case redactionMissing([String])
   /// The disk failed.
@@ -58,6 +69,21 @@ public enum BundleError: Error, Sendable, CustomStringConvertible {
       """
       The name ‘\(abridged(name))’ is longer than file systems allow: at most \(BundleLayout.partLength) bytes \
       between two slashes and \(BundleLayout.nameLength) in total. Shorten it.
+      """
+    case .sealed(let contents):
+      "The snapshot is sealed to \(abridged(contents.summary)). It is opened with an identity of a recipient."
+    case .sealing(let error):
+      "\(error)"
+    case .headDiffers:
+      """
+      The clear head of the sealed bundle is not that of its contents: someone changed it, or put other contents below it. \
+      Fetch the snapshot again.
+      """
+    case .sealedMalformed(let problem):
+      "The sealed bundle is refused: \(problem)."
+    case .notSealed:
+      """
+      This server accepts sealed bundles only. Seal it in the app, or by `snapshot pack --seal-to RECIPIENT`.
       """
     case .redactionMissing(let rules):
       """

@@ -6,6 +6,8 @@ enum BundleLayout {
   static let attachments = "attachments/"
   /// The bodies of recorded requests. Older readers take them for attachments.
   static let requestBodies = attachments + "exchange-requests/"
+  /// The age file of a sealed bundle, which contains the whole inner bundle.
+  static let sealed = "sealed.age"
   private static let folders = [recordings, appData, attachments]
   /// A file that macOS creates in every folder opened in Finder. Ignored in folders, never packed.
   static let finderFile = ".DS_Store"

@@ -5,11 +5,12 @@ public import Foundation
 public struct BundleSummary: Sendable, Hashable {
   /// The manifest, without its recordings.
   public let manifest: Manifest
-  /// The number of recordings.
+  /// The number of recordings; 0 if the bundle is sealed and its head does not show it.
   public let recordingCount: Int
   /// The identifiers of the recordings, as in ``SnapshotRecord/identifiers(of:limits:)``.
   public let identifiers: [String]
-  /// The number of recordings with a problem, and of what was not recorded; `nil` until all of the bundle was checked.
+  /// The number of recordings with a problem, and of what was not recorded; `nil` until all of the bundle was checked,
+  /// and always if it is sealed.
   public var problemCount: Int?
 
   init(manifest: Manifest, recordingCount: Int, identifiers: [String]) {
@@ -23,7 +24,7 @@ public struct BundleSummary: Sendable, Hashable {
     var rest = manifest
     rest.recordings = []
     self.init(
-      manifest: rest, recordingCount: manifest.recordings.count,
+      manifest: rest, recordingCount: manifest.sealed?.recordingCount ?? manifest.recordings.count,
       identifiers: SnapshotRecord.identifiers(of: manifest))
   }
 }

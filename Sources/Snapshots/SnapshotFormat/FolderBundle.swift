@@ -27,6 +27,7 @@ struct FolderBundle {
     let most = Manifest.Limits.default.size
     json = try BundleError.disk(File(root + BundleLayout.manifest).read(upTo: most + 1, at: 0))
     manifest = try Manifest(json: Data(json))
+    if let sealed = manifest.sealed { throw .sealed(sealed) }
 
     let recordings = Dictionary(uniqueKeysWithValues: manifest.recordings.map { ($0.path, $0) })
     members = names.filter { $0 != BundleLayout.manifest }.compactMap { name in

@@ -21,9 +21,11 @@ public struct OpenSnapshot: Sendable {
 
   private let form: Form
 
-  /// Opens a zip and checks it to the depth ``SnapshotBundle/Depth/structure``.
+  /// Opens a zip and checks it to the depth ``SnapshotBundle/Depth/structure``. Throws
+  /// ``BundleError/sealed(_:)`` if it is sealed.
   public init(zip url: URL, limits: ZipLimits = .default) throws(BundleError) {
     let bundle = try ZippedBundle(url, limits: limits)
+    try bundle.requireClear()
     manifest = try bundle.manifest()
     var entries: [String: ZipEntry] = [:]
     try bundle.forEachEntry { entry in

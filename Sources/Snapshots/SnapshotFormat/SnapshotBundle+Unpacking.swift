@@ -7,7 +7,7 @@ extension SnapshotBundle {
   ///
   /// The contents are written to a temporary folder, synchronized, and atomically moved to `folder`, so it is never
   /// incomplete. Encoded names (``PortableName``) are decoded where the file system can hold the names themselves. Throws
-  /// an error with `SystemError.isAlreadyThere` if `folder` exists. If unpacking fails, all
+  /// an error with `SystemError.isAlreadyThere` if `folder` exists, and ``BundleError/sealed(_:)`` if the bundle is sealed. If unpacking fails, all
   /// temporary files are removed.
   public static func unpack(
     zip: URL, into folder: URL, limits: ZipLimits = .default
@@ -36,6 +36,7 @@ extension SnapshotBundle {
       throw .system(SystemError(operation: "mkdir", path: folder.path, code: EEXIST))
     }
     let bundle = try ZippedBundle(zip, limits: limits)
+    try bundle.requireClear()
     let manifest = try bundle.manifest()
     let staging = Staging(beside: folder)
     do {

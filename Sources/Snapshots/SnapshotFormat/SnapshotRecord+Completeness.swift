@@ -11,8 +11,9 @@ extension SnapshotRecord {
   }
 
   /// How many modules are complete; `nil` if the record has no ``identifiers``, or not all that are needed.
+  /// A sealed bundle can hide them.
   public var completeness: Completeness? {
-    guard let identifiers else { return nil }
+    guard let identifiers, sealed == nil || recordingCount > 0 else { return nil }
     let limits = IdentifierLimits()
     let recorded = Set(identifiers)
     let bytes = identifiers.reduce(0) { $0 + $1.utf8.count }

@@ -29,6 +29,10 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   /// The number of recordings with a ``RecordingProblem``, and of what was not recorded; `nil` if not all of the bundle
   /// was checked, or if an earlier version checked it.
   public var problemCount: Int?
+  /// To whom the bundle is sealed, so that the server can't read its contents; `nil` if it is not sealed. Without
+  /// identifiers, which are in ``identifiers``, and their number, which is ``recordingCount``; if the head shows neither,
+  /// that is 0.
+  public var sealed: SealedContents?
   /// The note and the fields of the manifest, and the metadata sent with the upload: the other fields of the form. A
   /// field of the upload replaces one of the manifest. The note is the field `note`.
   public var metadata: [String: String]
@@ -65,7 +69,7 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
 
   private enum CodingKeys: CodingKey {
     case id, manifestID, report, size, sha256, receivedAt, verified, createdAt, application, device, modules
-    case recordingCount, problemCount, metadata, identifiers, attachedBy, expiresAt, comments, pinned, good,
+    case recordingCount, problemCount, sealed, metadata, identifiers, attachedBy, expiresAt, comments, pinned, good,
       revision
   }
 
@@ -91,7 +95,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
     application = manifest.application
     device = manifest.device
     modules = manifest.modules
-    recordingCount = manifest.recordings.count
+    recordingCount = manifest.sealed?.recordingCount ?? manifest.recordings.count
+    sealed = manifest.sealed?.withoutIdentifiers
     self.report = report
     self.size = size
     self.sha256 = sha256
@@ -121,6 +126,7 @@ extension SnapshotRecord {
   public static func identifiers(
     of manifest: Manifest, limits: IdentifierLimits = IdentifierLimits()
   ) -> [String] {
+    if let sealed = manifest.sealed { return sealed.identifiers ?? [] }
     var selection = IdentifierSelection(limits)
     for recording in manifest.recordings { selection.append(recording.identifier) }
     return selection.identifiers

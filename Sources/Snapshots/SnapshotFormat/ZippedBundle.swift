@@ -65,11 +65,16 @@ struct ZippedBundle {
     problemCount = failures + manifest.dropped.count
     summary = BundleSummary(
       manifest: manifest, recordingCount: recordings.count, identifiers: identifiers.identifiers)
-    try check(&members)
+    if manifest.sealed != nil { try checkSealed() } else { try check(&members) }
+  }
+
+  /// Throws ``BundleError/sealed(_:)`` if the bundle is sealed.
+  func requireClear() throws(BundleError) {
+    if let sealed = summary.manifest.sealed { throw .sealed(sealed) }
   }
 
   /// Opens the zip, or the one that a link leads to.
-  private static func open(_ url: URL) throws(SystemError) -> File {
+  static func open(_ url: URL) throws(SystemError) -> File {
     do { return try File(url.path) } catch  where error.code == ELOOP {
       return try File(url.resolvingSymlinksInPath().path)
     }

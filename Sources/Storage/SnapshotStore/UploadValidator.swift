@@ -33,6 +33,8 @@ public struct UploadValidator: Sendable {
   package var recheck: Validator
   /// The redaction rules that a new bundle must name.
   public var redaction = RequiredRedaction()
+  /// Whether a new bundle must be sealed.
+  public var sealedOnly = false
   /// The time of day.
   public var now: @Sendable () -> Date
 
@@ -90,7 +92,7 @@ public struct UploadValidator: Sendable {
   }
 
   /// The record under which a checked bundle is published. Throws ``StoreError/foreignApplication``, or
-  /// ``StoreError/invalid(_:)`` without a required redaction.
+  /// ``StoreError/invalid(_:)`` without a required redaction or seal.
   /// - Parameters:
   ///   - summary: the summary of the bundle's contents.
   ///   - depth: how much of the bundle was checked.
@@ -101,6 +103,7 @@ public struct UploadValidator: Sendable {
     of summary: BundleSummary, _ depth: SnapshotBundle.Depth, size: Int64, sha256: ContentDigest,
     as attachment: Attachment
   ) throws(StoreError) -> SnapshotRecord {
+    guard summary.manifest.sealed != nil || !sealedOnly else { throw .invalid(.notSealed) }
     guard attachment.applications?.contains(summary.manifest.application.identifier) ?? true else {
       throw .foreignApplication
     }

@@ -35,7 +35,7 @@ struct CatCommand: AsyncParsableCommand {
     help: "Print the bytes unchanged. With --path, a string without quotation marks and escape sequences.")
   var raw = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws {
     let source = SearchedSource(try await options.open(snapshot))

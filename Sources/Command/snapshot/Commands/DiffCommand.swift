@@ -39,7 +39,7 @@ struct DiffCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws { try await SearchStatus.exit(isOne: compare) }
 

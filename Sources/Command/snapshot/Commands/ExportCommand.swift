@@ -23,7 +23,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write the HTTP archive to this new file.", valueName: "file"))
   var har: String
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws {
     try NewPath.check(har, kind: "file")

@@ -10,6 +10,9 @@ struct FetchCommand: AsyncParsableCommand {
     discussion: """
       Continues an interrupted download. The digest is checked before the file is moved to its path. With --into, the \
       bundle is also verified and unpacked. Prints the path of the result.
+
+      A sealed snapshot is opened with --identity: the result is then the bundle that was sealed. Without one, the file \
+      stays sealed.
       """)
 
   @Argument(
@@ -31,7 +34,7 @@ struct FetchCommand: AsyncParsableCommand {
   @Flag(help: "Print the UUID, path, size and SHA-256 of the result as JSON.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func validate() throws {
     guard into == nil || output == nil else { throw ValidationError("Pass --into or --output, not both.") }
@@ -48,8 +51,36 @@ struct FetchCommand: AsyncParsableCommand {
     let sha256: ContentDigest
   }
 
+  /// Opens what was fetched, if it is sealed, and unpacks it if that is asked for.
+  /// - Returns: The size and digest of the bundle that replaced a sealed one.
+  private func open(
+    _ zip: URL, in scratch: ScratchFolder
+  ) throws(CommandFailure) -> (size: Int64, sha256: ContentDigest)? {
+    do {
+      if let into {
+        guard case .bundle(let inner) = try options.unsealed(.bundle(zip), in: scratch) else { return nil }
+        _ = try SnapshotBundle.unpack(zip: inner, into: URL(filePath: into))
+        return nil
+      }
+      guard let sealed = SnapshotBundle.sealedContents(of: zip) else { return nil }
+      guard options.hasIdentity else {
+        Console.message(
+          "The snapshot is sealed to \(Console.escaped(sealed.summary)), and the file stays sealed; --identity FILE opens it."
+        )
+        return nil
+      }
+      let identities = try options.identities()
+      let opened = try SnapshotBundle.unseal(zip: zip, with: identities, to: zip)
+      return (opened.size, opened.sha256)
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(error)", status: .refused)
+    }
+  }
+
   func run() async throws {
-    let (address, client) = try await options.resolve(snapshot)
+    let (address, client) = try await options.server.resolve(snapshot)
     let path = into ?? output ?? "\(address.id).zip"
     if into != nil {
       try NewPath.check(path, kind: "folder")
@@ -60,16 +91,10 @@ struct FetchCommand: AsyncParsableCommand {
     let zip = into == nil ? URL(filePath: path) : scratch.file("\(address.id).zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
-    let bundle = try await client.fetch(address, to: zip, progress: line.show)
+    let fetched = try await client.fetch(address, to: zip, progress: line.show)
     line.finish()
-    if let into {
-      do {
-        _ = try SnapshotBundle.unpack(zip: zip, into: URL(filePath: into))
-      } catch {
-        throw CommandFailure(error.description, status: .refused)
-      }
-    }
-    Console.message("Fetched \(Console.size(bundle.size)), SHA-256 \(bundle.sha256).")
+    Console.message("Fetched \(Console.size(fetched.size)), SHA-256 \(fetched.sha256).")
+    let bundle = try open(zip, in: scratch) ?? (fetched.size, fetched.sha256)
     if json {
       Console.print(
         json: Result(id: address.id, path: path, size: bundle.size, sha256: bundle.sha256))

@@ -35,7 +35,7 @@ struct GrepCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON array.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func validate() throws {
     guard !snapshots.isEmpty || report != nil else {
@@ -53,7 +53,7 @@ struct GrepCommand: AsyncParsableCommand {
     let search = ContentSearch(query)
     var sources = snapshots
     if let report {
-      for try await record in try options.client().list(SnapshotFilter(report: report)) {
+      for try await record in try options.server.client().list(SnapshotFilter(report: report)) {
         sources.append(record.id.description)
         if sources.count == snapshots.count + Self.newest { break }
       }

@@ -18,7 +18,7 @@ struct InspectCommand: AsyncParsableCommand {
   @Flag(help: "Print the manifest as JSON.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws {
     let snapshot = try await options.open(snapshot)

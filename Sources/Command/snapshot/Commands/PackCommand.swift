@@ -15,6 +15,9 @@ struct PackCommand: AsyncParsableCommand {
       --note and --field become a part of the bundle; the files in the folder do not change. They replace the note and \
       the fields with these names in a snapshot's folder.
 
+      With --seal-to, only the owners of these keys can read the bundle, with --identity. Everybody sees its UUID, its \
+      time, its size, to whom it is sealed, and what --show names.
+
       Limits: 4 GiB for one file, 16 GiB for all of them, 100,000 recordings, 200,000 files, 1,024 bytes for a name. \
       The article “Limits of a bundle” lists all of them; a server shows it at /docs/bundlelimits.
       """)
@@ -33,17 +36,26 @@ struct PackCommand: AsyncParsableCommand {
 
   @OptionGroup var words: UserWords
 
+  @OptionGroup var seal: SealOptions
+
   func run() async throws {
     try NewPath.check(output, kind: "file")
     let packed = xcappdata ? .appData(URL(filePath: source)) : try SnapshotSource(source)
     if case .bundle = packed {
-      throw CommandFailure(
-        "\(source) is already a bundle; pack accepts a folder or another file.", status: .refused)
+      guard !seal.isEmpty else {
+        throw CommandFailure(
+          "\(source) is already a bundle; pack accepts a folder or another file, or seals it with --seal-to.",
+          status: .refused)
+      }
+      guard words.isEmpty else {
+        throw CommandFailure(
+          "--note and --field can't be added to the bundle \(source); pack its folder.", status: .usage)
+      }
     }
-    let manifest = try packed.packed(
-      to: URL(filePath: output), note: words.note, fields: words.fields
-    ).manifest
-    if case .appData = packed {
+    let manifest = try packed.packed(to: URL(filePath: output), words, seal).manifest
+    if !seal.isEmpty {
+      Console.message("Sealed \(Console.count(manifest.recordings.count, "recording")) into \(output).")
+    } else if case .appData = packed {
       Console.message(
         "Packed the app data of \(Console.escaped(manifest.application.identifier)) into \(output).")
     } else {

@@ -3,6 +3,7 @@ import DataSnapshots
 import Foundation
 import SnapshotClient
 import SnapshotFormat
+import SystemIO
 
 struct PreloadCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -30,7 +31,7 @@ struct PreloadCommand: AsyncParsableCommand {
   @Flag(help: "Print the outcome for each file as JSON.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws {
     let scratch = try ScratchFolder()
@@ -58,7 +59,15 @@ struct PreloadCommand: AsyncParsableCommand {
     let zip = scratch.file("bundle.zip")
     let line = ProgressLine("Fetching")
     defer { line.finish() }
-    let fetched = try await options.fetchIfNamed(source, to: zip, progress: line.show)
-    return fetched == nil ? URL(filePath: source) : zip
+    guard try await options.fetchIfNamed(source, to: zip, progress: line.show) != nil else {
+      let isFile = Folder.isRegularFile(source)
+      return isFile ? try opened(URL(filePath: source), in: scratch) : URL(filePath: source)
+    }
+    return try opened(zip, in: scratch)
+  }
+
+  private func opened(_ zip: URL, in scratch: ScratchFolder) throws(CommandFailure) -> URL {
+    guard case .bundle(let inner) = try options.unsealed(.bundle(zip), in: scratch) else { return zip }
+    return inner
   }
 }

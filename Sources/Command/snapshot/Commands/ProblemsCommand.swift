@@ -18,7 +18,7 @@ struct ProblemsCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON array with the problems.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   private struct Row: Encodable {
     var identifier: String?

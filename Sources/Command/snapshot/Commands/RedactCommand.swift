@@ -30,7 +30,7 @@ struct RedactCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object with the UUID of the copy and the places.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   private struct Result: Encodable {
     let id: SnapshotID

@@ -72,7 +72,7 @@ struct ReplayCommand: AsyncParsableCommand {
       valueName: "origin"))
   var allowOrigin: [String] = []
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func validate() throws {
     if strict, upstream != nil {

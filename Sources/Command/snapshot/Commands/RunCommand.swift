@@ -25,7 +25,7 @@ struct RunCommand: AsyncParsableCommand {
   @Argument(parsing: .postTerminator, help: "The app and its arguments, after --.")
   var command: [String] = []
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func validate() throws {
     guard !command.isEmpty else {

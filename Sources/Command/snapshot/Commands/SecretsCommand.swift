@@ -24,7 +24,7 @@ struct SecretsCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON array with the places.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws {
     let scratch = try ScratchFolder()

@@ -33,7 +33,7 @@ struct TestCommand: AsyncParsableCommand {
       valueName: "rules"))
   var redact: String?
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws {
     guard Folder.isFolder(into) else {

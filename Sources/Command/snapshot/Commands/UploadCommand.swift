@@ -18,6 +18,9 @@ struct UploadCommand: AsyncParsableCommand {
 
       --note and --field become a part of the bundle that is made. A bundle that exists is not changed: they are sent \
       beside it, as a form, and such an upload can't be resumed.
+
+      With --seal-to, the bundle is sealed before it leaves this machine, and the server can't read it. It sees its UUID, \
+      its time, its size, to whom it is sealed, and what --show names.
       """)
 
   @Argument(help: "The bundle, folder or file.")
@@ -53,6 +56,8 @@ struct UploadCommand: AsyncParsableCommand {
 
   @OptionGroup var words: UserWords
 
+  @OptionGroup var seal: SealOptions
+
   @OptionGroup var options: ServerOptions
 
   func validate() throws {
@@ -71,14 +76,19 @@ struct UploadCommand: AsyncParsableCommand {
         "--resume can't be used with --note or --field for an existing bundle, because they are sent as a form.",
         status: .usage)
     }
+    guard seal.isEmpty || !sendsForm else {
+      throw CommandFailure(
+        "--note and --field can't be used with --seal-to for an existing bundle, because the server would see them.",
+        status: .usage)
+    }
     Interruption.say(
       resume
         ? "Interrupted. The same command with --resume continues the upload."
         : "Interrupted. An upload that begins with --resume can be continued by the same command.")
-    let resumed = resume ? try ResumedUpload(of: source, words) : nil
+    let resumed = resume ? try ResumedUpload(of: source, words, seal) : nil
     let bundle =
       if let resumed { resumed.bundle } else {
-        try origin.packed(to: scratch.file("bundle.zip"), note: words.note, fields: words.fields)
+        try origin.packed(to: scratch.file("bundle.zip"), words, seal)
       }
     let line = ProgressLine("Uploading")
     defer { line.finish() }

@@ -24,7 +24,7 @@ struct VerifyCommand: AsyncParsableCommand {
   @Flag(help: "Print the result as JSON.")
   var json = false
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   private struct Result: Encodable {
     let source: String
@@ -39,6 +39,8 @@ struct VerifyCommand: AsyncParsableCommand {
       let count = try verifyArchive()
       result.entries = count
       if !json { Console.print("\(source): \(count) \(count == 1 ? "entry" : "entries"), all intact") }
+    } else if !options.hasIdentity, let sealed = try await verifySealed() {
+      result.id = sealed
     } else {
       let manifest = try await options.withSource(source) { try $0.manifest(depth: .full) }
       (result.id, result.recordings) = (manifest.id, manifest.recordings.count)
@@ -49,6 +51,24 @@ struct VerifyCommand: AsyncParsableCommand {
       }
     }
     if json { Console.print(json: result) }
+  }
+
+  /// Verifies a sealed bundle as far as that is possible without an identity, and returns its UUID; `nil` if the source is
+  /// not sealed.
+  private func verifySealed() async throws -> SnapshotID? {
+    try await options.withSource(source, opensSealed: false) { source throws(CommandFailure) in
+      guard case .bundle(let zip) = source, let sealed = SnapshotBundle.sealedContents(of: zip) else {
+        return nil
+      }
+      let manifest = try source.manifest(depth: .full)
+      if !json {
+        Console.print(
+          "\(self.source): sealed snapshot \(manifest.id), intact as far as that can be seen without an identity")
+      }
+      Console.message(
+        "Its contents are sealed to \(Console.escaped(sealed.summary)); --identity FILE verifies them too.")
+      return manifest.id
+    }
   }
 
   private func verifyArchive() throws(CommandFailure) -> Int {

@@ -37,7 +37,7 @@ struct ViewCommand: AsyncParsableCommand {
   )
   var browser: Bool?
 
-  @OptionGroup var options: ServerOptions
+  @OptionGroup var options: ReadingOptions
 
   func run() async throws {
     ProcessSignals.ignoreBrokenPipeAndFileSizeLimit()
@@ -100,24 +100,27 @@ struct ViewCommand: AsyncParsableCommand {
     let attachment: Attachment
   }
 
-  /// Returns the bundle that an argument refers to: downloaded, packed, or as it is.
+  /// Returns the bundle that an argument refers to: downloaded, packed, opened if it is sealed, or as it is.
   private func prepare(_ name: String, in scratch: ScratchFolder) async throws -> Prepared {
     let new = scratch.file("bundle.zip")
     if let (snapshot, client) = try await fetch(name, to: new) {
-      var attachment = Attachment(report: try Self.report(of: new), id: snapshot.id)
+      let zip = try options.unsealed(.bundle(new), in: scratch).packed(to: new).url
+      if zip != new { try Folder.remove(new.path) }
+      var attachment = Attachment(report: try Self.report(of: zip), id: snapshot.id)
       // Whoever has only a link can't read the record.
       if snapshot.link == nil {
         let record = try await client.record(snapshot.id)
         (attachment.report, attachment.metadata) = (record.report, record.metadata)
       }
-      return Prepared(zip: new, isTemporary: true, attachment: attachment)
+      return Prepared(zip: zip, isTemporary: true, attachment: attachment)
     }
     let source = try SnapshotSource(name)
     if case .plainFile(let file) = source { throw SnapshotSource.notASnapshot(file) }
     do {
-      let (zip, manifest) = try source.packed(to: new)
+      let (zip, manifest) = try options.unsealed(source, in: scratch).packed(to: new)
+      let isTemporary = zip.deletingLastPathComponent().path == scratch.url.path
       return Prepared(
-        zip: zip, isTemporary: zip == new, attachment: Attachment(report: try Self.report(of: manifest)))
+        zip: zip, isTemporary: isTemporary, attachment: Attachment(report: try Self.report(of: manifest)))
     } catch let failure as CommandFailure {
       throw CommandFailure("\(name) can't be shown: \(failure)", status: failure.status)
     }

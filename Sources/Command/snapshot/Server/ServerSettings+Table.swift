@@ -41,6 +41,7 @@ extension ServerSettings {
     value("maximumInflatedBytes", "a number of bytes from 1", \.maximumInflatedBytes, atLeast(1)),
     value("reservedBytes", "a number of bytes from 0", \.reservedBytes, atLeast(0)),
     value("validation", "‘automatic’ or ‘full’", \.validation) { UploadValidator.Policy(rawValue: $0) },
+    value("sealedOnly", "true or false", \.sealedOnly) { Bool($0) },
     value("sharesFlushes", "true or false", \.sharesFlushes) { Bool($0) },
     value("shutdownSeconds", "seconds from 0 to 3600", \.shutdownSeconds) { Int($0, in: 0...3600) },
     value(

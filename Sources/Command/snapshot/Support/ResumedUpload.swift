@@ -11,8 +11,8 @@ struct ResumedUpload {
   let bundle: (url: URL, manifest: Manifest)
   private let folder: String
 
-  /// Packs `source` with the user's words, unless an earlier run has already done so.
-  init(of source: String, _ words: UserWords) throws(CommandFailure) {
+  /// Packs `source` with the user's words, and seals it, unless an earlier run has already done so.
+  init(of source: String, _ words: UserWords, _ seal: SealOptions) throws(CommandFailure) {
     var path = URL(filePath: source).path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     let folder = path + ".upload"
@@ -28,7 +28,7 @@ struct ResumedUpload {
       throw CommandFailure("Cannot store the state of the upload in \(folder): \(error)")
     }
     do {
-      bundle = try Self.bundle(of: SnapshotSource(source), words, in: folder)
+      bundle = try Self.bundle(of: SnapshotSource(source), words, seal, in: folder)
     } catch {
       // Fails unless the folder is empty, so it removes no state.
       do { try Folder.remove(folder) } catch {}
@@ -42,17 +42,16 @@ struct ResumedUpload {
   }
 
   private static func bundle(
-    of source: SnapshotSource, _ words: UserWords, in folder: String
+    of source: SnapshotSource, _ words: UserWords, _ seal: SealOptions, in folder: String
   ) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
     let (whole, staged) = (folder + "/bundle.zip", folder + "/staged.zip")
-    if case .bundle = source { return try source.packed(to: URL(filePath: whole)) }
+    if case .bundle = source, seal.isEmpty { return try source.packed(to: URL(filePath: whole)) }
     if Folder.isRegularFile(whole) {
       Console.message("Continuing with the bundle packed earlier, \(whole).")
       return try SnapshotSource(whole).packed(to: URL(filePath: whole))
     }
     do { try Folder.removeIfPresent(staged) } catch { throw CommandFailure("\(error)") }
-    let manifest = try source.packed(to: URL(filePath: staged), note: words.note, fields: words.fields)
-      .manifest
+    let manifest = try source.packed(to: URL(filePath: staged), words, seal).manifest
     do { try Folder.replace(whole, with: staged) } catch {
       throw CommandFailure("\(error)")
     }

@@ -2,20 +2,23 @@ import Foundation
 import SnapshotClient
 import SnapshotFormat
 
-extension ServerOptions {
+extension ReadingOptions {
   /// Opens the snapshot that `text` refers to: the path of a bundle or of a snapshot's folder, or the name of a snapshot
   /// on a server.
   func open(_ text: String) async throws -> OpenSnapshot {
     try await withSource(text) { source in try source.open() }
   }
 
-  /// Runs `body` with the snapshot that `text` refers to, downloaded to a temporary file if it is on a server. An
-  /// ``OpenSnapshot`` that `body` returns stays readable after the file is removed.
-  func withSource<Value>(_ text: String, _ body: (SnapshotSource) throws -> Value) async throws -> Value {
+  /// Runs `body` with the snapshot that `text` refers to, downloaded to a temporary file if it is on a server, and opened
+  /// there if it is sealed. An ``OpenSnapshot`` that `body` returns stays readable after the file is removed.
+  /// - Parameter opensSealed: whether a sealed bundle is opened; if not, `body` gets it as it is.
+  func withSource<Value>(
+    _ text: String, opensSealed: Bool = true, _ body: (SnapshotSource) throws -> Value
+  ) async throws -> Value {
     let scratch = try ScratchFolder()
     let zip = scratch.file("bundle.zip")
-    guard try await fetchIfNamed(text, to: zip) != nil else { return try body(SnapshotSource(text)) }
-    return try withExtendedLifetime(scratch) { try body(.bundle(zip)) }
+    let source = try await fetchIfNamed(text, to: zip) != nil ? .bundle(zip) : SnapshotSource(text)
+    return try withExtendedLifetime(scratch) { try body(opensSealed ? unsealed(source, in: scratch) : source) }
   }
 
   /// Downloads the snapshot that `text` names to `zip`, and returns it with a client of its server. Returns `nil` if the
@@ -37,7 +40,7 @@ extension ServerOptions {
     // A mistyped file name such as `feed2.json` is not asked for on a server.
     guard name.reference != nil || !text.contains(".") else { return nil }
     do {
-      let (snapshot, client) = try await resolve(name)
+      let (snapshot, client) = try await server.resolve(name)
       _ = try await client.fetch(snapshot, to: zip, progress: progress)
       return (snapshot, client)
     } catch let error where name.reference == nil {

@@ -116,6 +116,21 @@ enum SnapshotSource {
     }
   }
 
+  /// Returns the bundle as ``packed(to:note:fields:)`` does. If `seal` says so, it is sealed into `destination`.
+  /// - Returns: The file, and the manifest of what is in it.
+  func packed(
+    to destination: URL, _ words: UserWords, _ seal: SealOptions
+  ) throws(CommandFailure) -> (url: URL, manifest: Manifest) {
+    guard !seal.isEmpty else {
+      return try packed(to: destination, note: words.note, fields: words.fields)
+    }
+    let scratch = try ScratchFolder()
+    let (zip, manifest) = try packed(
+      to: scratch.file("bundle.zip"), note: words.note, fields: words.fields)
+    try seal.seal(zip, to: destination)
+    return withExtendedLifetime(scratch) { (destination, manifest) }
+  }
+
   /// Lists the files whose names the bundle can't contain, and returns its manifest.
   private static func reportLeftOut(_ packed: SnapshotBundle.Packed) -> Manifest {
     for path in packed.leftOut.prefix(100) {

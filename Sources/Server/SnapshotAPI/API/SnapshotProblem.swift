@@ -57,6 +57,8 @@ package enum SnapshotProblem {
       HTTPProblem(.digestMismatch, detail: error.description)
     case .invalid(.system):
       storageUnavailable
+    case .invalid(.notSealed):
+      HTTPProblem(.sealedOnly, detail: BundleError.notSealed.description + " Nothing was stored.")
     case .invalid(let reason):
       HTTPProblem(.invalidBundle, detail: reason.description)
     case .foreignApplication:
@@ -117,6 +119,16 @@ package enum SnapshotProblem {
 }
 
 extension HTTPProblem {
+  /// 422: the contents of the snapshot of `record` are sealed.
+  package static func sealed(_ record: SnapshotRecord) -> HTTPProblem {
+    HTTPProblem(
+      .snapshotSealed,
+      detail: """
+        The snapshot is sealed: the server can't read what is in it. Fetch the bundle and open it with an identity, by \
+        `snapshot view \(record.id) --identity FILE`.
+        """)
+  }
+
   /// 500, without details.
   static var internalError: HTTPProblem {
     HTTPProblem(

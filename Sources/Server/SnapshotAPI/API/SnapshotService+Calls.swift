@@ -4,7 +4,8 @@ import SnapshotFormat
 package import SnapshotStore
 
 extension SnapshotService {
-  /// Returns the bundle of the snapshot in the path of `call`. Throws if the caller may not read it.
+  /// Returns the bundle of the snapshot in the path of `call`, to read its contents. Throws if the caller may not read it,
+  /// or if it is sealed.
   package func bundle(for call: APIRequest) async throws -> StoredBundle {
     // The record is checked first: a caller who may not read it must not learn that the bundle is damaged.
     let id = try call.value(of: .id)
@@ -12,6 +13,7 @@ extension SnapshotService {
       try await store.open(id, if: call.caller.mayRead)
     }
     call.concerns(bundle.record)
+    guard bundle.record.sealed == nil else { throw HTTPProblem.sealed(bundle.record) }
     return bundle
   }
 

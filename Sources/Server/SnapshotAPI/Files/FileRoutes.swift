@@ -190,7 +190,7 @@ package struct FileRoutes: Sendable {
 }
 
 private let looking: [ProblemKind] = [
-  .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged,
+  .malformedSnapshotID, .noSuchSnapshot, .snapshotDeleted, .snapshotDamaged, .snapshotSealed,
   .preconditionFailed,
 ]
 private let folderFields = [

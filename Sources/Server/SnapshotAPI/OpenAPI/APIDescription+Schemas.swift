@@ -44,8 +44,9 @@ extension APIDescription {
         "problemCount": [
           "type": "integer", "minimum": 0,
           "description":
-            "The number of recordings that are empty, cut off, invalid JSON, an error page or a failed exchange, and of what was not recorded. Missing until all of the bundle is verified.",
+            "The number of recordings that are empty, cut off, invalid JSON, an error page or a failed exchange, and of what was not recorded. Missing until all of the bundle is verified, and if it is sealed.",
         ],
+        "sealed": sealed,
         "metadata": [
           "type": "object", "additionalProperties": ["type": "string"],
           "description":
@@ -63,7 +64,7 @@ extension APIDescription {
         ],
         "pinned": ["const": true, "description": "It never expires while it is pinned."],
         "good": ["const": true, "description": "It is marked as good, and others are compared with it."],
-      ], optional: ["problemCount", "manifestID", "attachedBy", "expiresAt", "comments", "pinned", "good"]),
+      ], optional: ["problemCount", "sealed", "manifestID", "attachedBy", "expiresAt", "comments", "pinned", "good"]),
     "Comment": object(
       [
         "text": ["type": "string", "minLength": 1, "description": "The text."],
@@ -174,6 +175,35 @@ extension APIDescription {
         "provided-offset": ["type": "integer", "minimum": 0, "description": "The offset of the request."],
       ], optional: ["expected-offset", "provided-offset"]),
   ]
+
+  /// The schema of what the clear head of a sealed bundle says.
+  private static let sealed: JSONValue = {
+    guard
+      case .object(var schema) = object(
+        [
+          "recipients": [
+            "type": "array", "minItems": 1,
+            "items": object(
+              [
+                "type": ["type": "string", "description": "The type of the stanza, such as X25519."],
+                "recipient": ["type": "string", "description": "The public key, such as age1…."],
+              ], optional: ["recipient"]),
+          ],
+          "size": ["type": "integer", "minimum": 0, "description": "The length of the inner bundle in bytes."],
+          "bundle": [
+            "type": "string", "format": "uuid",
+            "description": "The UUID of the inner bundle, if it has another one.",
+          ],
+          "rewrapped": [
+            "type": "string", "format": "uuid",
+            "description": "The sealed bundle from which this one was made for other recipients.",
+          ],
+        ], optional: ["bundle", "rewrapped"])
+    else { return .object([:]) }
+    schema["description"] =
+      "To whom the bundle is sealed, as its clear head says. Present if the server can't read its contents."
+    return .object(schema)
+  }()
 
   /// Returns the schema of an object with `properties` and no others. All are required except those in `optional`.
   static func object(_ properties: [String: JSONValue], optional: Set<String> = []) -> JSONValue {

@@ -108,6 +108,9 @@ extension SnapshotChanges {
 
   /// The changes, each in a few words.
   var lines: [String] {
+    guard older.sealed == nil, newer.sealed == nil else {
+      return ["Sealed, so that the server can't compare the contents"]
+    }
     func change(_ name: String, _ first: String, _ second: String) -> String? {
       first == second ? nil : "\(name): \(first) → \(second)"
     }

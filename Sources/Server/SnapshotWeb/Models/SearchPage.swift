@@ -88,4 +88,6 @@ struct SearchedSnapshot: Sendable {
   var fileCount = 0
   /// Whether the bundle can't be read.
   var isDamaged = false
+  /// Whether the bundle is sealed, so that nothing in it was searched.
+  var isSealed = false
 }

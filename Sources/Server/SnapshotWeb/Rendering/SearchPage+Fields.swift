@@ -66,13 +66,15 @@ extension SearchPage: Page {
       sum.files += snapshot.searchedFiles
       sum.bytes += snapshot.searchedBytes
     }
+    let sealed = snapshots.count(where: \.isSealed)
     let more = (isContinued ? " on this page" : "") + (next == nil ? "" : " so far")
     return [
       "found": places == 0
         ? "Nothing was found\(more)."
         : "\(Measures.count(places, "place")) in \(Measures.count(files, "file"))\(more).",
       "searched": "Searched \(Measures.count(searched.files, "file")), \(Measures.size(searched.bytes))"
-        + (isOfOne ? "." : ", in \(Measures.count(snapshots.count, "snapshot"))."),
+        + (isOfOne ? "." : ", in \(Measures.count(snapshots.count - sealed, "snapshot"))."
+        + (sealed == 0 ? "" : " \(Measures.count(sealed, "sealed snapshot")) can't be searched.")),
     ]
   }
 

@@ -47,9 +47,13 @@ extension SnapshotRecord {
 
   /// The app and its version on one line.
   var applicationName: String {
-    application.version == Self.noVersion
+    if application == .hidden, sealed != nil { return "Sealed snapshot" }
+    return application.version == Self.noVersion
       ? application.identifier : "\(application.identifier) \(application.version)"
   }
+
+  /// Whether the clear head of a sealed bundle does not show the number of recordings.
+  var hidesRecordings: Bool { sealed != nil && recordingCount == 0 }
 
   /// The version in a snapshot of something that has none, such as a folder.
   static let noVersion = "-"
@@ -60,11 +64,12 @@ extension SnapshotRecord {
       "href": PagePath.snapshot(id).description,
       "short": shortID,
       "id": id.description,
-      "application": budget.name(application.identifier, most: 80),
+      "application": budget.name(
+        application == .hidden ? applicationName : application.identifier, most: 80),
       "version": application.version == Self.noVersion ? nil : budget.name(application.version, most: 40),
       "device": budget.name(device.model, most: 60),
       "system": budget.name("\(device.system) \(device.systemVersion)", most: 60),
-      "recordings": Measures.number(recordingCount),
+      "recordings": hidesRecordings ? "?" : Measures.number(recordingCount),
       "recordingsNoun": recordingCount == 1 ? "recording" : "recordings",
       "problems": problemCount.flatMap { $0 > 0 ? Measures.count($0, "problem") : nil },
       "size": Measures.sizeFields(size),
@@ -72,6 +77,7 @@ extension SnapshotRecord {
       "isPinned": isPinned,
       "isGood": isGood,
       "isDamaged": verified == .damaged,
+      "isSealed": sealed != nil,
       "report": nil,
       "note": nil,
       "modules": completeness.flatMap(\.words),

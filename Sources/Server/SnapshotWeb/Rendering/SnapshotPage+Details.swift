@@ -46,6 +46,12 @@ extension SnapshotPage {
     ].compactMap { $0 }
     if let end = record.expiresAt { facts.append(time("Expires", Measures.timeFields(end))) }
     facts.append(text("Integrity", record.verified.words))
+    if let sealed = record.sealed {
+      let recipients = sealed.recipients.map { $0.recipient ?? "an unknown key (\($0.type))" }
+      facts.append(text("Sealed to", recipients.joined(separator: ", ")))
+      if let former = sealed.rewrapped { facts.append(code("Sealed again from", former.description)) }
+      if let inner = sealed.bundle { facts.append(code("UUID of the inner bundle", inner.description)) }
+    }
     if let token = record.attachedBy { facts.append(text("Uploaded with token", token)) }
     if case .success(let list) = contents, list.contents.redactionCount > 0 {
       let contents = list.contents
@@ -87,6 +93,19 @@ extension SnapshotPage {
   private func commands(isOpen: Bool) -> [Fields] {
     let address = "\(origin)/v1/snapshots/\(record.id).zip"
     let token = isOpen ? "" : "-H \"Authorization: Bearer $SNAPSHOT_TOKEN\" "
+    guard record.sealed == nil else {
+      let server = "--server \(Self.shellWord(origin))"
+      return [
+        ["label": "UUID", "text": record.id.description],
+        ["label": "snapshot view", "text": "snapshot view \(record.id) --identity FILE \(server)"],
+        ["label": "snapshot fetch", "text": "snapshot fetch \(record.id) --identity FILE \(server)"],
+        ["label": "curl", "text": "curl -OJ \(token)\(Self.shellWord(address))"],
+        [
+          "label": "Without this software",
+          "text": "unzip -p \(record.id).zip sealed.age | age -d -i FILE > inner.zip",
+        ],
+      ]
+    }
     return [
       ["label": "UUID", "text": record.id.description],
       ["label": "curl", "text": "curl -OJ \(token)\(Self.shellWord(address))"],

@@ -47,6 +47,9 @@ struct ComparisonPages: Sendable {
         guard let other = SnapshotID(entered) else { throw HTTPProblem.malformedID(entered) }
         page.second = try await service.record(other, visibleTo: call.caller)
         call.compares(with: other)
+        for record in [first, page.second] {
+          if let record, record.sealed != nil { throw HTTPProblem.sealed(record) }
+        }
         bundles = (try await service.open(id), try await service.open(other))
       }
     } catch {

@@ -16,9 +16,12 @@ extension OtherSnapshots {
   /// Chooses what is proposed: the newest snapshot of the same application that is marked as good, of the report if it has
   /// one, and otherwise the snapshot of the report before `record`.
   init(for record: SnapshotRecord, ofReport: [SnapshotRecord], ofApplication: [SnapshotRecord]) {
-    let own = ofReport.filter { $0.id != record.id }
+    // The contents of a sealed snapshot can't be compared.
+    let own = ofReport.filter { $0.id != record.id && $0.sealed == nil }
     let known = Set(own.map(\.id))
-    let others = ofApplication.filter { $0.id != record.id && !known.contains($0.id) }
+    let others = ofApplication.filter {
+      $0.id != record.id && $0.sealed == nil && !known.contains($0.id)
+    }
     candidates = own + others
     let application = record.application.identifier
     let position = Cursor(after: record)

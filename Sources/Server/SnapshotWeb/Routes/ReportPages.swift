@@ -79,9 +79,9 @@ struct ReportPages: Sendable {
     }
   }
 
-  /// Opens a bundle; `nil` if it is damaged or was deleted meanwhile.
+  /// Opens a bundle; `nil` if it is damaged, sealed, or was deleted meanwhile.
   private func openIfPossible(_ record: SnapshotRecord) async throws(StoreError) -> StoredBundle? {
-    guard record.verified != .damaged else { return nil }
+    guard record.verified != .damaged, record.sealed == nil else { return nil }
     do {
       return try await service.open(record.id)
     } catch {

@@ -119,6 +119,12 @@ struct SearchPages: Sendable {
         page.next = SearchPosition(record.id, file: 0)
         break
       }
+      guard record.sealed == nil else {
+        var sealed = SearchedSnapshot(record: record)
+        sealed.isSealed = true
+        page.snapshots.append(sealed)
+        continue
+      }
       guard let bundle = try await readable(record.id) else {
         var damaged = SearchedSnapshot(record: record)
         damaged.isDamaged = true

@@ -87,8 +87,10 @@ struct SnapshotPages: Sendable {
       try query.value(PageField.next.rawValue).flatMap { ListPath($0) }
       ?? ListPath(referrerOf: call.request)
     if panel == .details { shown.neighbours = try await service.neighbours(of: record, for: call.caller) }
-    let bundle = try await readable(id)
-    shown.other = try await service.otherSnapshots(for: record, call.caller).proposed
+    let bundle = try await readable(record)
+    if record.sealed == nil {
+      shown.other = try await service.otherSnapshots(for: record, call.caller).proposed
+    }
     // On an object store, a bundle that nobody asked for is not worth a long download.
     let isShort = (shown.other?.size ?? 0) <= RecordedChanges.mostBytes
     let (other, _) = try await other(panel == nil && isShort ? shown.other?.id : nil, call)
@@ -139,7 +141,7 @@ struct SnapshotPages: Sendable {
   /// The page of a snapshot without its contents.
   private func page(of record: SnapshotRecord, _ call: PageCall) -> SnapshotPage {
     SnapshotPage(
-      record: record, contents: .failure(.damaged), origin: PageOrigin(call.request).description,
+      record: record, contents: .failure(record.sealed == nil ? .damaged : .sealed), origin: PageOrigin(call.request).description,
       actions: Self.actions(on: record, of: call.caller),
       showsHistory: history != nil && call.caller.may(.admin))
   }
@@ -159,8 +161,9 @@ struct SnapshotPages: Sendable {
   ) async throws -> (bundle: StoredBundle?, failure: FileComparison?) {
     guard let id else { return (nil, nil) }
     do {
-      _ = try await service.record(id, visibleTo: call.caller)
+      let record = try await service.record(id, visibleTo: call.caller)
       call.compares(with: id)
+      guard record.sealed == nil else { throw HTTPProblem.sealed(record) }
       return (try await service.open(id), nil)
     } catch {
       guard let problem = SnapshotProblem.answer(to: error), problem.status.code < 500 || problem.isDamage
@@ -196,10 +199,11 @@ struct SnapshotPages: Sendable {
     return try await pages.render(page, for: call.visitor)
   }
 
-  /// Returns the bundle, or `nil` if it is damaged, which the snapshot's page shows.
-  private func readable(_ id: SnapshotID) async throws(StoreError) -> StoredBundle? {
+  /// Returns the bundle, or `nil` if it is sealed or damaged, which the snapshot's page shows.
+  private func readable(_ record: SnapshotRecord) async throws(StoreError) -> StoredBundle? {
+    guard record.sealed == nil else { return nil }
     do {
-      return try await service.open(id)
+      return try await service.open(record.id)
     } catch {
       if case .damaged = error { return nil }
       throw error
@@ -279,6 +283,9 @@ struct SnapshotPages: Sendable {
 }
 
 extension Unreadable {
+  static let sealed = Unreadable(
+    "This snapshot is sealed: the server can't read what is in it. Whoever has an identity opens it with the command below."
+  )
   static let damaged = Unreadable(
     "The server's copy of the bundle is damaged. Attaching the same bundle again repairs it."
   )

@@ -57,7 +57,10 @@ public struct ContainerTree: Sendable {
   /// Lists the contents of `app-data/` in the snapshot `zip`. Checks the structure of the snapshot.
   public init(snapshot zip: URL, limits: ContainerLimits = .default) throws(AppDataError) {
     let bundle: ZippedBundle
-    do { bundle = try ZippedBundle(zip, limits: .default) } catch { throw .snapshot(error) }
+    do throws(BundleError) {
+      bundle = try ZippedBundle(zip, limits: .default)
+      try bundle.requireClear()
+    } catch { throw .snapshot(error) }
     let inside: [ZipEntry]
     do { inside = try Self.containerEntries(of: bundle) } catch { throw .snapshot(error) }
     guard !inside.isEmpty else { throw .noContainer(zip.path) }

@@ -82,6 +82,7 @@ extension Manifest {
     try limits.check(descriptionLength: descriptionLength)
     try limits.check(redactionLength: redactions.reduce(0) { $0 + $1.utf8.count + 1 })
     try limits.check(note: note, fields: fields)
+    if let problem = sealed?.problem { throw problem.below("sealed").error }
     var check = RecordingCheck(limits)
     for recording in recordings { check.take(recording) }
     try check.finish()
@@ -151,25 +152,33 @@ extension Manifest {
 extension Manifest: Encodable {
   private enum Key: String, CodingKey {
     case formatVersion, id, createdAt, application, device, report, modules, recordings, redactions
-    case note, fields
+    case note, fields, sealed
   }
 
   /// Encodes the manifest, including unknown keys.
   public func encode(to encoder: any Encoder) throws {
     var all = encoder.container(keyedBy: JSONKey.self)
-    for (name, value) in unknown where Key(rawValue: name) == nil {
+    for (name, value) in unknown where Key(rawValue: name) == nil || name == "sealed" && sealed == nil {
       try all.encode(value, forKey: JSONKey(name))
     }
     var keys = encoder.container(keyedBy: Key.self)
     try keys.encode(formatVersion, forKey: .formatVersion)
     try keys.encode(id, forKey: .id)
     try keys.encode(createdAt, forKey: .createdAt)
-    try keys.encode(application, forKey: .application)
-    try keys.encode(device, forKey: .device)
     try keys.encodeIfPresent(report, forKey: .report)
-    try keys.encode(modules, forKey: .modules)
-    try keys.encode(recordings, forKey: .recordings)
-    try keys.encode(redactions, forKey: .redactions)
+    if let sealed {
+      try keys.encode(sealed, forKey: .sealed)
+      if application != .hidden { try keys.encode(application, forKey: .application) }
+      if device != .hidden { try keys.encode(device, forKey: .device) }
+      if !modules.isEmpty { try keys.encode(modules, forKey: .modules) }
+      if !redactions.isEmpty { try keys.encode(redactions, forKey: .redactions) }
+    } else {
+      try keys.encode(application, forKey: .application)
+      try keys.encode(device, forKey: .device)
+      try keys.encode(modules, forKey: .modules)
+      try keys.encode(recordings, forKey: .recordings)
+      try keys.encode(redactions, forKey: .redactions)
+    }
     try keys.encodeIfPresent(note, forKey: .note)
     if !fields.isEmpty { try keys.encode(fields, forKey: .fields) }
   }

@@ -3,10 +3,13 @@ public import JSONText
 
 /// The contents of `manifest.json`: the identity, origin and recordings of a snapshot.
 public struct Manifest: Hashable, Sendable {
-  /// The version of the format that this code reads and writes.
+  /// The version of the format of a snapshot that everybody can read.
   public static let currentFormatVersion = 1
+  /// The version of the format of a sealed bundle, whose manifest is its clear head. It is the newest version that this
+  /// code reads.
+  public static let sealedFormatVersion = 2
 
-  /// The version of the format. A version above ``currentFormatVersion`` is rejected when a bundle is read.
+  /// The version of the format. A version above ``sealedFormatVersion`` is rejected when a bundle is read.
   public var formatVersion = Manifest.currentFormatVersion
   /// The identifier of the snapshot.
   public var id: SnapshotID
@@ -28,6 +31,9 @@ public struct Manifest: Hashable, Sendable {
   public var note: String?
   /// Further descriptions by name, such as `severity` or `steps`.
   public var fields: [String: String]
+  /// What the clear head of a sealed bundle says about its contents; `nil` in the manifest of a snapshot. The head has no
+  /// ``recordings``, and what it does not show is hidden: ``Application/hidden``, ``Device/hidden``, and nothing.
+  public var sealed: SealedContents?
   /// Unknown top-level keys. They are preserved when the manifest is written.
   public var unknown: [String: JSONValue] = [:]
 
@@ -39,6 +45,9 @@ public struct Manifest: Hashable, Sendable {
     public var version: String
     /// The build number.
     public var build: String
+
+    /// The app of a sealed bundle that does not show it.
+    public static let hidden = Application(identifier: "-", version: "-", build: "-")
 
     /// Creates the description of an app.
     public init(identifier: String, version: String, build: String) {
@@ -58,6 +67,9 @@ public struct Manifest: Hashable, Sendable {
     public var systemVersion: String
     /// The user's locale, such as `de_AT`.
     public var locale: String
+
+    /// The device of a sealed bundle that does not show it.
+    public static let hidden = Device(model: "-", system: "-", systemVersion: "-", locale: "-")
 
     /// Creates the description of a device.
     public init(model: String, system: String, systemVersion: String, locale: String) {

@@ -145,28 +145,43 @@ struct ManifestReader {
 
   private func makeManifest() throws(Failure) -> Manifest {
     let version = try ManifestScanner.require(formatVersion, "formatVersion")
-    guard version <= Manifest.currentFormatVersion else {
+    guard version <= Manifest.sealedFormatVersion else {
       throw .refused(
-        .formatTooNew(found: Int(clamping: version), supported: Manifest.currentFormatVersion))
+        .formatTooNew(found: Int(clamping: version), supported: Manifest.sealedFormatVersion))
     }
     guard version >= 1 else {
       throw .problem(
         ManifestProblem(.wrong("versions begin at 1, this is \(version)"), at: "formatVersion"))
     }
+    // The head of a sealed bundle may hide everything else.
+    let isHead = version == Manifest.sealedFormatVersion
     var manifest = Manifest(
       id: try ManifestScanner.require(id, "id"),
       createdAt: try ManifestScanner.require(createdAt, "createdAt"),
-      application: try ManifestScanner.require(application, "application"),
-      device: try ManifestScanner.require(device, "device"),
+      application: try ManifestScanner.require(application ?? (isHead ? .success(.hidden) : nil), "application"),
+      device: try ManifestScanner.require(device ?? (isHead ? .success(.hidden) : nil), "device"),
       report: try ManifestScanner.require(report ?? .success(nil), "report"),
-      modules: try ManifestScanner.require(modules, "modules"))
+      modules: try ManifestScanner.require(modules ?? (isHead ? .success([]) : nil), "modules"))
     manifest.formatVersion = Int(version)
-    try ManifestScanner.require(recordings, "recordings")
-    manifest.redactions = try ManifestScanner.require(redactions, "redactions")
+    if !isHead {
+      try ManifestScanner.require(recordings, "recordings")
+    } else if recordings != nil {
+      throw .problem(ManifestProblem(.wrong("the head of a sealed bundle has none"), at: "recordings"))
+    }
+    manifest.redactions = try ManifestScanner.require(
+      redactions ?? (isHead ? .success([]) : nil), "redactions")
     manifest.note = try ManifestScanner.require(note ?? .success(nil), "note")
     manifest.fields = try ManifestScanner.require(fields ?? .success(nil), "fields") ?? [:]
     if let unknownProblem { throw .problem(unknownProblem) }
     manifest.unknown = unknown
+    if isHead {
+      guard let json = manifest.unknown.removeValue(forKey: "sealed") else {
+        throw .problem(ManifestProblem(.missing, at: "sealed"))
+      }
+      do throws(ManifestProblem) { manifest.sealed = try SealedContents(json: json) } catch {
+        throw .problem(error.below("sealed"))
+      }
+    }
     return manifest
   }
 

@@ -1,0 +1,8 @@
+import ArgumentParser
+
+struct KeysCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "keys",
+    abstract: "Manages the keys of sealed snapshots.",
+    subcommands: [RewrapCommand.self])
+}
