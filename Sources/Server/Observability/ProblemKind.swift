@@ -298,7 +298,8 @@ package enum ProblemKind: String, CaseIterable, Sendable {
     case .snapshotSealed:
       Description(
         .unprocessableContent, title: "The snapshot is sealed",
-        text: "The snapshot is sealed, so that the server can't read its contents. Its bundle can be fetched.")
+        text: "The snapshot is sealed, so that the server can't read its contents. Its bundle can be fetched."
+      )
     case .sealedOnly:
       Description(
         .unprocessableContent, title: "The server accepts sealed bundles only",

@@ -182,7 +182,9 @@ extension SnapshotBundle {
 
 extension BundleError {
   /// Runs `body` and reports its failures as those of the age file.
-  static func sealing<Value>(_ body: @autoclosure () throws(SealingError) -> Value) throws(BundleError) -> Value {
+  static func sealing<Value>(_ body: @autoclosure () throws(SealingError) -> Value) throws(BundleError)
+    -> Value
+  {
     do { return try body() } catch { throw .sealing(error) }
   }
 }

@@ -69,7 +69,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
 
   private enum CodingKeys: CodingKey {
     case id, manifestID, report, size, sha256, receivedAt, verified, createdAt, application, device, modules
-    case recordingCount, problemCount, sealed, metadata, identifiers, attachedBy, expiresAt, comments, pinned, good,
+    case recordingCount, problemCount, sealed, metadata, identifiers, attachedBy, expiresAt, comments, pinned,
+      good,
       revision
   }
 

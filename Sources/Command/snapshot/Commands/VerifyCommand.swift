@@ -63,7 +63,8 @@ struct VerifyCommand: AsyncParsableCommand {
       let manifest = try source.manifest(depth: .full)
       if !json {
         Console.print(
-          "\(self.source): sealed snapshot \(manifest.id), intact as far as that can be seen without an identity")
+          "\(self.source): sealed snapshot \(manifest.id), intact as far as that can be seen without an identity"
+        )
       }
       Console.message(
         "Its contents are sealed to \(Console.escaped(sealed.summary)); --identity FILE verifies them too.")

@@ -45,7 +45,8 @@ struct ReadingOptions: ParsableArguments {
 
   /// Opens `source` in the folder of `scratch` if it is a sealed bundle, and returns it as it is otherwise. This is where
   /// every command opens what is sealed.
-  func unsealed(_ source: SnapshotSource, in scratch: ScratchFolder) throws(CommandFailure) -> SnapshotSource {
+  func unsealed(_ source: SnapshotSource, in scratch: ScratchFolder) throws(CommandFailure) -> SnapshotSource
+  {
     guard case .bundle(let zip) = source, let sealed = SnapshotBundle.sealedContents(of: zip) else {
       return source
     }

@@ -26,7 +26,8 @@ struct SealOptions: ParsableArguments {
     }
     for part in show where part != "none" && Manifest.HeadPart(rawValue: part) == nil {
       throw ValidationError(
-        "--show takes \(Self.parts), or none; ‘\(Console.escaped(String(part.prefix(100))))’ is not one of them.")
+        "--show takes \(Self.parts), or none; ‘\(Console.escaped(String(part.prefix(100))))’ is not one of them."
+      )
     }
     guard !show.contains("none") || show.count == 1 else {
       throw ValidationError("--show none excludes other parts.")

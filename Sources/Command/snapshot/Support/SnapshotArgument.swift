@@ -9,8 +9,8 @@ extension ReadingOptions {
     try await withSource(text) { source in try source.open() }
   }
 
-  /// Runs `body` with the snapshot that `text` refers to, downloaded to a temporary file if it is on a server, and opened
-  /// there if it is sealed. An ``OpenSnapshot`` that `body` returns stays readable after the file is removed.
+  /// Runs `body` with the snapshot that `text` refers to, downloaded to a temporary file if it is on a server, and
+  /// opened if it is sealed. An ``OpenSnapshot`` that `body` returns stays readable after the file is removed.
   /// - Parameter opensSealed: whether a sealed bundle is opened; if not, `body` gets it as it is.
   func withSource<Value>(
     _ text: String, opensSealed: Bool = true, _ body: (SnapshotSource) throws -> Value
@@ -18,7 +18,9 @@ extension ReadingOptions {
     let scratch = try ScratchFolder()
     let zip = scratch.file("bundle.zip")
     let source = try await fetchIfNamed(text, to: zip) != nil ? .bundle(zip) : SnapshotSource(text)
-    return try withExtendedLifetime(scratch) { try body(opensSealed ? unsealed(source, in: scratch) : source) }
+    return try withExtendedLifetime(scratch) {
+      try body(opensSealed ? unsealed(source, in: scratch) : source)
+    }
   }
 
   /// Downloads the snapshot that `text` names to `zip`, and returns it with a client of its server. Returns `nil` if the

@@ -64,7 +64,10 @@ extension APIDescription {
         ],
         "pinned": ["const": true, "description": "It never expires while it is pinned."],
         "good": ["const": true, "description": "It is marked as good, and others are compared with it."],
-      ], optional: ["problemCount", "sealed", "manifestID", "attachedBy", "expiresAt", "comments", "pinned", "good"]),
+      ],
+      optional: [
+        "problemCount", "sealed", "manifestID", "attachedBy", "expiresAt", "comments", "pinned", "good",
+      ]),
     "Comment": object(
       [
         "text": ["type": "string", "minLength": 1, "description": "The text."],
@@ -189,7 +192,9 @@ extension APIDescription {
                 "recipient": ["type": "string", "description": "The public key, such as age1…."],
               ], optional: ["recipient"]),
           ],
-          "size": ["type": "integer", "minimum": 0, "description": "The length of the inner bundle in bytes."],
+          "size": [
+            "type": "integer", "minimum": 0, "description": "The length of the inner bundle in bytes.",
+          ],
           "bundle": [
             "type": "string", "format": "uuid",
             "description": "The UUID of the inner bundle, if it has another one.",

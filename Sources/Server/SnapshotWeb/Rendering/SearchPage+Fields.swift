@@ -73,8 +73,11 @@ extension SearchPage: Page {
         ? "Nothing was found\(more)."
         : "\(Measures.count(places, "place")) in \(Measures.count(files, "file"))\(more).",
       "searched": "Searched \(Measures.count(searched.files, "file")), \(Measures.size(searched.bytes))"
-        + (isOfOne ? "." : ", in \(Measures.count(snapshots.count - sealed, "snapshot"))."
-        + (sealed == 0 ? "" : " \(Measures.count(sealed, "sealed snapshot")) can't be searched.")),
+        + (isOfOne
+          ? "."
+          : ", in \(Measures.count(snapshots.count - sealed, "snapshot"))."
+            + (sealed == 0 ? "" : " \(Measures.count(sealed, "sealed snapshot")) can't be searched."))
+        ,
     ]
   }
 

@@ -141,7 +141,8 @@ struct SnapshotPages: Sendable {
   /// The page of a snapshot without its contents.
   private func page(of record: SnapshotRecord, _ call: PageCall) -> SnapshotPage {
     SnapshotPage(
-      record: record, contents: .failure(record.sealed == nil ? .damaged : .sealed), origin: PageOrigin(call.request).description,
+      record: record, contents: .failure(record.sealed == nil ? .damaged : .sealed),
+      origin: PageOrigin(call.request).description,
       actions: Self.actions(on: record, of: call.caller),
       showsHistory: history != nil && call.caller.may(.admin))
   }

@@ -158,7 +158,8 @@ struct ManifestReader {
     var manifest = Manifest(
       id: try ManifestScanner.require(id, "id"),
       createdAt: try ManifestScanner.require(createdAt, "createdAt"),
-      application: try ManifestScanner.require(application ?? (isHead ? .success(.hidden) : nil), "application"),
+      application: try ManifestScanner.require(
+        application ?? (isHead ? .success(.hidden) : nil), "application"),
       device: try ManifestScanner.require(device ?? (isHead ? .success(.hidden) : nil), "device"),
       report: try ManifestScanner.require(report ?? .success(nil), "report"),
       modules: try ManifestScanner.require(modules ?? (isHead ? .success([]) : nil), "modules"))

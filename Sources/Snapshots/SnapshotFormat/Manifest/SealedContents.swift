@@ -125,7 +125,8 @@ extension SealedContents {
       let length = max(recipient.type.utf8.count, recipient.recipient?.utf8.count ?? 0)
       guard length <= limits.recipientLength else {
         return ManifestProblem(
-          .wrong("it has \(length) bytes; the limit is \(limits.recipientLength)"), at: "recipients[\(index)]")
+          .wrong("it has \(length) bytes; the limit is \(limits.recipientLength)"), at: "recipients[\(index)]"
+        )
       }
     }
     guard (0...limits.size).contains(size) else {

@@ -16,7 +16,9 @@ struct RewrapCommand: AsyncParsableCommand {
       delete the old bundle too. See the article “Sealed snapshots”; a server shows it at /docs/sealedsnapshots.
       """)
 
-  @Argument(help: "A sealed snapshot: a bundle, or the name of one on a server (UUID or its beginning, report, address).")
+  @Argument(
+    help:
+      "A sealed snapshot: a bundle, or the name of one on a server (UUID or its beginning, report, address).")
   var snapshot: String
 
   @Option(
