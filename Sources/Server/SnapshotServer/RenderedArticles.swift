@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "2a2aec0051c20465c590a99f52824d2d6c5e5d5a8fbe1b026d4bcc903b23b7a0",
+      digest: "879df735edd41037a38cebc81e551ab077098b9e79e3b274bcc04cf4bd9589b8",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -321,6 +321,16 @@ enum RenderedArticles {
 <td><code>content-too-large</code></td>
 <td>413</td>
 <td>send a smaller bundle</td>
+</tr>
+<tr>
+<td><code>snapshot-sealed</code></td>
+<td>422</td>
+<td>fetch the bundle, and open it with an identity (<a href="/docs/sealedsnapshots">Sealed snapshots</a>)</td>
+</tr>
+<tr>
+<td><code>sealed-only</code></td>
+<td>422</td>
+<td>seal the bundle: the server accepts no others</td>
 </tr>
 <tr>
 <td><code>invalid-bundle</code></td>
@@ -921,7 +931,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "a1d27c4071099742735fb67ddf6208054cccac7390b70cf0f27f9d57b3973ead",
+      digest: "f5d52385bccd81b28aa7c8cc9bad73efb4f874515a5b2a16f1e0849bb5643e9d",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -935,6 +945,7 @@ snapshot token revoke 1f0c3a5b7d9e
 <li><a href="#view">View</a></li>
 <li><a href="#replay-over-http">Replay over HTTP</a></li>
 <li><a href="#bundles-on-the-disk">Bundles on the disk</a></li>
+<li><a href="#sealed-snapshots">Sealed snapshots</a></li>
 <li><a href="#http-archives">HTTP archives</a></li>
 <li><a href="#secrets">Secrets</a></li>
 <li><a href="#tests">Tests</a></li>
@@ -1013,8 +1024,8 @@ snapshot token revoke 1f0c3a5b7d9e
 <td>a storage folder, its settings, and the server that uses it</td>
 </tr>
 <tr>
-<td><code>pack</code>, <code>embed</code></td>
-<td>local files</td>
+<td><code>pack</code>, <code>embed</code>, <code>keys</code></td>
+<td>local files; <code>keys rewrap</code> also a snapshot on a server</td>
 </tr>
 </tbody>
 </table></div>
@@ -1064,6 +1075,7 @@ snapshot link UUID --expires 1h                    # a URL that needs no token
 <p><code>upload</code> and <code>pack</code> accept an unpacked snapshot, an <code>.xcappdata</code> bundle, any other folder, and a single file; <code>upload</code> also accepts a bundle. It checks the structure of a bundle; the server checks all contents before it attaches it. In any other folder, each file becomes a recording, and its relative path is the identifier. An empty folder is refused.</p>
 <p>A large bundle is uploaded in pieces and continues after a broken connection. With <code>--resume</code> a later run of the command continues too; it keeps the state of the upload in <code>SOURCE.upload</code> until the upload is complete. A command that is interrupted (<code>SIGINT</code>, <code>SIGTERM</code>, <code>SIGHUP</code>) removes its temporary files. <code>--note</code> and <code>--field</code> become a part of the bundle that is made. An existing bundle is not changed: they are sent beside it in a form, which can't be resumed. <code>--maximum-request-body BYTES</code> is for a proxy with a limit on request bodies; a form that is larger is not sent.</p>
 <p><code>fetch</code> continues an interrupted download. The file appears under its name only when its digest is correct.</p>
+<p>With <code>--seal-to age1…</code>, which can be repeated, <code>upload</code> and <code>pack</code> seal the bundle, so that only the owners of these keys can read it; <code>--show</code> says what everybody sees. <code>--identity FILE</code>, or <code>SNAPSHOT_IDENTITY</code>, opens sealed snapshots for <code>fetch</code>, <code>inspect</code>, <code>cat</code>, <code>grep</code>, <code>diff</code>, <code>problems</code>, <code>verify</code>, <code>test</code>, <code>run</code>, <code>replay</code>, <code>preload</code>, <code>redact</code>, <code>secrets</code> and <code>export</code>. Without one, <code>fetch</code> keeps the file sealed, <code>verify</code> checks what can be seen, and the others say to whom it is sealed. See <a href="/docs/sealedsnapshots">Sealed snapshots</a>.</p>
 <h3 id="look">Look</h3>
 <pre><code>snapshot list --report BUG-123
 snapshot list --application com.example.news --min-version 3.1 --text 'negative balance'
@@ -1101,7 +1113,13 @@ snapshot verify FILE.zip                   # or UUID: structure, checksums, dige
 snapshot verify --archive FILE.zip         # any ZIP archive
 snapshot problems FILE.zip                 # or UUID: empty, broken and failed recordings; exit status 1 if any
 </code></pre>
-<p>The same snapshot folder always produces the same bytes.</p>
+<p>The same snapshot folder always produces the same bytes, unless they are sealed.</p>
+<h3 id="sealed-snapshots">Sealed snapshots</h3>
+<pre><code>snapshot pack PATH --output FILE.zip --seal-to age1…
+snapshot keys rewrap FILE.zip --identity team.key --to age1… --output NEW.zip    # or UUID: for a further key
+snapshot keys rewrap FILE.zip --identity team.key --to age1… --only --output NEW.zip
+</code></pre>
+<p><code>rewrap</code> prints the UUID of the result. See <a href="/docs/sealedsnapshots">Sealed snapshots</a>.</p>
 <h3 id="http-archives">HTTP archives</h3>
 <pre><code>snapshot import FILE.har --report BUG-123  # or --output FILE.zip; secrets are removed, unless --no-redaction
 snapshot export UUID --har FILE.har        # the HTTP exchanges of a snapshot
@@ -2118,7 +2136,7 @@ rule_files: [alerts.yaml]
 """##),
     "personaldata": Manual.Article(
       title: ##"Personal data"##,
-      digest: "ea8d9ba33c9beb9af94ca1333d141f491897ccc5f3cacea870bf5548678f79b1",
+      digest: "ed04ab04b9d3859b31fa848781e78f52f6b80806718132b725d11ddd1cca2f38",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Personal data</h1>
@@ -2231,6 +2249,7 @@ snapshot delete --before 2026-01-01 --yes
 </tbody>
 </table></div>
 <p>The log of deletions is itself data: <code>deleteSnapshot</code> in the audit log names the UUID, the report and the token. It proves that the deletion was made.</p>
+<p>A sealed snapshot has the same places, but nobody can read its contents there without a key: only the record and the head are in the clear (<a href="/docs/sealedsnapshots">Sealed snapshots</a>). A search finds it only by what the head shows.</p>
 <h3 id="in-the-app">In the app</h3>
 <p>What the app has recorded stays on the device until it is uploaded or replaced. <code>UploadQueue</code> removes a bundle when the server has it. Fetched snapshots on developers' devices are copies too: replaying apps, <code>snapshot fetch</code>, and downloads from the pages. Keep their number small by not sharing bundles where a link is enough.</p>
 </article>
@@ -2557,6 +2576,102 @@ snapshot expire               # deletes it
 </article>
 </div>
 """##),
+    "sealedsnapshots": Manual.Article(
+      title: ##"Sealed snapshots"##,
+      digest: "b965c4dbbd24ed035e074b8540ca31f3b4b27f344ed45206f86c20c005ca5291",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Sealed snapshots</h1>
+<p>Snapshots that the server stores and cannot read.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#what-the-server-sees">What the server sees</a></li>
+<li><a href="#what-sealing-does-not-do">What sealing does not do</a></li>
+<li><a href="#a-new-member-of-the-team">A new member of the team</a></li>
+<li><a href="#a-lost-key">A lost key</a></li>
+<li><a href="#a-stolen-key">A stolen key</a></li>
+<li><a href="#without-this-software">Without this software</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>An app, or the command, seals a snapshot to the public keys of your team before it leaves the device. The server stores, lists, resumes, sends and expires it as any other, but cannot read what was recorded: neither the server's operator nor a thief of its disk or backups can.</p>
+<pre><code>snapshot keys create --output team.key             # the secret identity; prints the public key, age1…
+snapshot upload PATH --report BUG-123 --seal-to age1…
+snapshot fetch UUID --identity team.key            # the bundle that was sealed
+snapshot view UUID --identity team.key             # the pages of the server, on this machine
+</code></pre>
+<p>Sealing uses <a href="https://age-encryption.org">age</a>, version 1. Keys of <code>age-keygen</code> work here, and keys of <code>snapshot keys create</code> work with <code>age</code>. A bundle can be sealed to up to 32 keys, each of which opens it. <code>--identity</code> can be repeated and stands with every command that reads a snapshot; <code>SNAPSHOT_IDENTITY</code> names a file for all of them. A fetched bundle stays sealed without an identity, and the command says so.</p>
+<h3 id="what-the-server-sees">What the server sees</h3>
+<div class="wide">
+<table class="list"><caption class="hidden">What the server sees</caption>
+<thead>
+<tr>
+<th scope="col">it sees</th>
+<th scope="col">it does not see</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>UUID and report, the time of the snapshot and of its upload</td>
+<td>recordings, their number and identifiers</td>
+</tr>
+<tr>
+<td>the size</td>
+<td>attachments, app data, names of files</td>
+</tr>
+<tr>
+<td>to which keys it is sealed</td>
+<td>note and fields</td>
+</tr>
+<tr>
+<td>what the head shows: by default application and device</td>
+<td>everything else in the manifest</td>
+</tr>
+<tr>
+<td>token and address of who uploads, fetches and comments</td>
+<td></td>
+</tr>
+<tr>
+<td>comments, and fields that are sent as a form beside the bundle</td>
+<td></td>
+</tr>
+</tbody>
+</table></div>
+<p><code>--show PART</code> replaces what the head shows: <code>application</code>, <code>device</code>, <code>modules</code> (names only), <code>report</code>, <code>identifiers</code>, <code>redactions</code>, <code>note</code>, <code>fields</code>, or <code>none</code>. Searches and lists find what the head shows. A token that is limited to applications, and <code>server.redaction</code>, need <code>application</code> and <code>redactions</code>.</p>
+<p>Files, previews, comparisons and searches of contents are answered with <code>422</code> (<code>snapshot-sealed</code>). The page of a snapshot says to whom it is sealed, and which command opens it. With the setting <code>server.sealedOnly</code>, a bundle that is not sealed is refused with <code>422</code> (<code>sealed-only</code>); what was stored before stays.</p>
+<h3 id="what-sealing-does-not-do">What sealing does not do</h3>
+<ul>
+<li>It does not say who sealed. Everybody who knows your public key, which is not secret, can make a sealed bundle. The record has the token of the upload and the digest of the bundle.</li>
+<li>It does not protect the head. The server, or who can write to its disk, can change it. Commands that open a bundle refuse it if the shown application, device, time or UUID are not those of the contents.</li>
+<li>It does not hide sizes and times, or who fetches what.</li>
+<li>It does not protect the device on which a snapshot is opened.</li>
+</ul>
+<h3 id="a-new-member-of-the-team">A new member of the team</h3>
+<pre><code>snapshot keys rewrap UUID --identity team.key --to age1… --output NEW.zip
+snapshot upload NEW.zip --report BUG-123
+</code></pre>
+<p>The result is a new bundle with a UUID of its own, whose head names the old one. What is encrypted stays as it is, byte by byte. The recipients that the bundle has remain, unless <code>--only</code> removes them.</p>
+<p>Without that, give the new member the key of the team. Both have the same effect for what is stored already.</p>
+<h3 id="a-lost-key">A lost key</h3>
+<p>If no other recipient's key is left, the snapshots are lost: nobody can restore them. Seal to two keys, and keep one offline:</p>
+<pre><code>snapshot upload PATH --report BUG-123 --seal-to age1… --seal-to age1…
+</code></pre>
+<h3 id="a-stolen-key">A stolen key</h3>
+<p>Who has a key and a sealed bundle can read it, and sealing it again takes nothing from them. So:</p>
+<ol>
+<li>Revoke the tokens with which the thief could fetch bundles (<a href="/docs/accesscontrol">Access control</a>), and look in the audit log for what was fetched.</li>
+<li>Make a new key, and configure the app and the command with its public key.</li>
+<li>Seal what you still need to the new key with <code>snapshot keys rewrap --only</code>, upload the results, and delete the old snapshots, also in backups (<a href="/docs/personaldata">Personal data</a>).</li>
+</ol>
+<h3 id="without-this-software">Without this software</h3>
+<pre><code>unzip -p UUID.zip sealed.age | age -d -i team.key &gt; inner.zip
+unzip inner.zip -d snapshot
+</code></pre>
+<p>The tests do this with <code>age</code> 1.1. The documentation of <code>SnapshotFormat</code> specifies the format.</p>
+</article>
+</div>
+"""##),
     "search": Manual.Article(
       title: ##"Searching contents"##,
       digest: "0c635b3088aaf31c5165175ae511b5d768ee86815fed3e67689829065140b33c",
@@ -2683,7 +2798,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "aa11a838e1fecd6d38f2d5f265b11bc292fe68ee9c0ceb3c082752ab2c2e0f15",
+      digest: "68da247a5cbb98cf042f63e22c54bc425b62e7e1b66609143b1b44d89ca8a109",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -2803,6 +2918,11 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <td><code>validation</code></td>
 <td><code>automatic</code></td>
 <td>when the checksums inside a bundle are checked. <code>full</code>: always before the response. <code>automatic</code>: after the response if the bundle came with a digest and is larger than 1,280 KiB with its files inflated, otherwise before it</td>
+</tr>
+<tr>
+<td><code>sealedOnly</code></td>
+<td><code>false</code></td>
+<td>refuse new bundles that are not sealed: <code>422</code> (<code>sealed-only</code>). See <a href="/docs/sealedsnapshots">Sealed snapshots</a></td>
 </tr>
 <tr>
 <td><code>sharesFlushes</code></td>
@@ -3171,7 +3291,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "snapshotserver": Manual.Article(
       title: ##"Documentation"##,
-      digest: "0bb997f45f1cae1690d3092d2cda31dd0afa74bcc64468321c00132c209bd231",
+      digest: "88ea1bfc56bcdea98470b23e88fbd8a03ef67743d04e9d3a9b1f1be47e78767a",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a></nav>
 <div class="title"><div><h1>Documentation</h1>
@@ -3236,6 +3356,9 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </li>
 <li><a href="/docs/personaldata">Personal data</a>
 <p>Where the data of a person is, and how it is deleted.</p>
+</li>
+<li><a href="/docs/sealedsnapshots">Sealed snapshots</a>
+<p>Snapshots that the server stores and cannot read.</p>
 </li>
 <li><a href="/docs/observability">Observability</a>
 <p>The audit log, the access log, request ids, traces and metrics.</p>
@@ -3324,7 +3447,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "5be799e6ef0a9954bf7047949263dbeb3f2dc14b9ed86dbf0d467c76ed40480b",
+      digest: "34a4fef8c6d6bc4297815475225f8f8756572b9602aa59b85b2ca48c6eda19c3",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -3419,6 +3542,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <h3 id="a-snapshot">A snapshot</h3>
 <p>The list names the recordings below their modules, each with its type, its state, the time in seconds and the size; then what is missing or was not recorded, with the reason; then attachments and files. <code>list=problems</code>, <code>time</code> or <code>size</code> sorts it otherwise, <code>module</code> limits it to a module. On a narrow screen the list and the selected contents are pages of their own.</p>
 <p>A recording has a <strong>problem</strong> if it is empty, cut off, invalid JSON (with line and column), or an error page in HTML, or if its exchange failed or has a status from 400 on. What is named or sent as JSON (<code>.json</code>, <code>Content-Type</code>) must be JSON; everything else is JSON if it begins like it. An empty body is no problem where HTTP has none (<code>204</code>, redirects, <code>HEAD</code>). Placeholders of redaction are counted. The first page of a bundle examines up to 16 MiB of recordings at once and the others just afterwards, up to 256 MiB each. Lists of snapshots show the number of problems that the verification of the bundle found (<code>problemCount</code> in the API); <code>snapshot problems</code> lists them.</p>
+<p>The page of a sealed snapshot has no list: it says to whom the snapshot is sealed, and which command opens it. Comparisons, searches of contents and the timeline leave sealed snapshots out, and say so. See <a href="/docs/sealedsnapshots">Sealed snapshots</a>.</p>
 <div class="wide">
 <table class="list"><caption class="hidden">A snapshot</caption>
 <thead>

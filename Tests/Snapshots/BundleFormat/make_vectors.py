@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the files in Vectors/ again: bundles that every reader accepts (accepted/, each with what it holds as JSON), and
 bundles that every reader refuses (refused/), and names of recordings (names.json) and of other files (file-names.json)."""
-import copy, hashlib, json, os, shutil, struct, zlib
+import base64, copy, hashlib, json, os, shutil, struct, zlib
 from read_bundle import file_name, read
 
 folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Vectors")
@@ -89,6 +89,30 @@ sibling_names = [
     [["é", "e\u0301"], ["é", "%%e%cc%81"]], [["Ä", "ä"], ["%%%c3%84", "ä"]], [["a.", "a"], ["%%a%2e", "a"]],
     [["A:", "a:"], ["%%^a%3a", "%%a%3a"]], [["ß", "ss"], ["%%%c3%9f", "ss"]], [['a"b', "a_b"], ["%%a%22b", "a_b"]]]
 
+# What `age` 1.1.1 made of the bundle one-recording, for the identity below.
+IDENTITY = "AGE-SECRET-KEY-1WA8YY9QMTHKR5GRRSYSEYL4AF00860839PV53QQYL4EVSGAXXHSQ7P8XCE"
+RECIPIENT = "age1xl44rsae4w8ak665kg8zct26jkvktvsrq70wjzvew4xu4px7a5gqf07vg2"
+AGE = base64.b64decode(
+    "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBvVEpGNSs2a0xrM2w4L2Z3ZnUxTGczWE9SbW1qNWl1QzAybUNvUkxGZFJvCkxVOHZ4K2"
+    "QvS0tqYXlhU2ZPZzVyTzIrSHRlYU9tdkl1TVpMOHZHakhkbm8KLS0tIHRBSUxDQ01rTjJuWmhlNTJ0UzE1T1kxSVJUVEZWSkwrekw5VnlaK3Za"
+    "ZEUKVSyatMwehQPjc0KvXtJcQjsMpZaE8mpkqDRDMehBpP9eFvsM0QBsVI46a1uWjKd+uA0EmkDMXgRT0mpvo7yii6pPsjAeJP0FbeMKGufGQO"
+    "Vwqb/RdyF2lP702xQm5GWO0teMZsredMSqDsCbVaYI4Rbvs47ch1DYaUIu71fBm1s2kRV04oQAKfw88BRTc5nLGf0Ae6FCZzgy4K2zu9Iz2kV3"
+    "vUK2qI1zzm58oI0YbR7i4Sm0lp7/Bprk268jwQwBhE4yi0VzXe4ta17V7smIpZYXzHw4ZdMyqL3TqH1T8WwvUZMq0XuTMtVQsBAY+EuYuDzHkJ"
+    "+vz1HmvY9h+DwGgaEV7FywntB9W0paoHNdyIdBC8SI/swcbvLY54C5DyY6KbmzcB2RZ60bZyCagwqRl7IQdFosYIwYQgBUajd/Tl7dTR+8Zfns"
+    "VwOGKKaierLC2j3DWv5NZyk2JU74OzYvZ84CmzlTzc82GZq0DyUrNxNdCQ9lLFx8yUPKU4oisuR+zqkjZ+o3pvgkmqHO96x03gmfHJLe3Q/0OQ"
+    "0E8DtE+SxXEOPoFqpO+NQ1SusvoHl/a11k2JS99Smb7L/mdTF1MYtSwqKrLFD++jsnjhoog9wqHXcTZZUQM2qeGBwCl61xKMnuZ8eWbxXe1LRW"
+    "2Rps7bPjosjbrNQVJpJQO/P0+vqm1axRPD3qWCLcXYSE0i4IlwQJFtNksgdv02WJ2tYJA9LUD71hive9zqO/PwJAzj2UAyjeSxVwBt3L6KW/4n"
+    "uWFDmccYNS245P1mP2hU7SVZGQtTsDP5hQoqXgIL6zrHK3cONfohDKNilDpW84")
+SEALED = {"recipients": [{"type": "X25519", "recipient": RECIPIENT}], "size": 589}
+
+
+def sealed(entries=(), age=AGE, deflate=False, says=SEALED, has_recordings=False, **changes):
+    """A sealed bundle whose head says this about its contents."""
+    head = manifest(formatVersion=2, device=None, modules=None, redactions=None, sealed=says, **changes)
+    head = {key: value for key, value in head.items() if key != "recordings" or has_recordings}
+    return archive([Entry("manifest.json", json.dumps(head).encode()), Entry("sealed.age", age, deflate), *entries])
+
+
 accepted = {
     "no-recordings": bundle([]),
     "one-recording": bundle(plain),
@@ -137,6 +161,9 @@ accepted = {
         [{**plain[0][0], "sha256": plain[0][0]["sha256"].upper(), "size": 21.0, "call": None, "mood": "good"}],
         id=ID.upper(), createdAt="2026-11-21T16:04:05+01:00", report="proj/issue/9"))),
     "deflated-with-descriptor": bundle(plain, [Entry("attachments/log.txt", b"a" * 100, has_descriptor=True)]),
+    "sealed": sealed(),
+    "sealed-with-more": sealed(weather="sunny", says={
+        **SEALED, "mood": "good", "recordingCount": 1, "identifiers": ["news/feed"]}),
     "times-in-extra-fields": bundle(plain, [Entry("attachments/a", b"a", extra=struct.pack("<HHBL", 0x5455, 5, 1, 0))]),
 }
 
@@ -147,7 +174,7 @@ def changed(**changes):
 
 refused = {
     "no-manifest": bundle(plain, manifest_entry=False),
-    "newer-format": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], formatVersion=2))),
+    "newer-format": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], formatVersion=3))),
     "missing-member": bundle(plain, json_text=json.dumps(manifest([plain[0][0]], createdAt=None))),
     "no-json": bundle(plain, json_text=text[:-1]),
     "repeated-key": bundle(plain, json_text=text[:-1] + ', "id": "' + ID + '"}'),
@@ -157,6 +184,15 @@ refused = {
     "recording-missing": bundle([], json_text=text),
     "recording-not-listed": bundle(plain, [Entry("recordings/other", b"x")]),
     "identifier-twice": bundle([(recording("feed", b"1"), b"1"), (recording("feed", b"2", path="recordings/b"), b"2")]),
+    "sealed-without-member": sealed(says=None),
+    "sealed-with-recordings": sealed(has_recordings=True),
+    "sealed-with-other-entry": sealed([Entry("attachments/log.txt", b"x")]),
+    "sealed-deflated": sealed(age=AGE + bytes(5000), deflate=True, says={**SEALED, "size": SEALED["size"] + 5000}),
+    "sealed-to-others": sealed(says={**SEALED, "recipients": [{"type": "ssh-ed25519"}]}),
+    "sealed-to-nobody": sealed(says={**SEALED, "recipients": []}),
+    "sealed-truncated": sealed(age=AGE[:-1]),
+    "sealed-no-age": sealed(age=bytes(len(AGE))),
+    "sealed-beside-recordings": bundle(plain, [Entry("sealed.age", AGE, deflate=False)]),
     "stray-file": bundle(plain, [Entry("notes.txt", b"x")]),
     "stray-folder": bundle(plain, [Entry("__MACOSX/._manifest.json", b"x")]),
     "entry-twice": bundle(plain, [Entry("attachments/a", b"1"), Entry("attachments/a", b"2")]),
@@ -197,6 +233,8 @@ if __name__ == "__main__":
                 with open(f"{folder}/{kind}/{name}.json", "w", encoding="utf-8") as file:
                     json.dump(read(f"{folder}/{kind}/{name}.zip"), file, ensure_ascii=False, sort_keys=True, indent=2)
                     file.write("\n")
+    with open(f"{folder}/identity.txt", "w", encoding="utf-8") as file:
+        file.write(IDENTITY + "\n")
     with open(f"{folder}/names.json", "w", encoding="utf-8") as file:
         json.dump({identifier: file_name(identifier) for identifier in names}, file, ensure_ascii=False, indent=2)
         file.write("\n")

@@ -36,7 +36,7 @@ def folded(name):
 
 def check_entry(file, entry, end):
     name, mode, is_folder = entry.filename, entry.external_attr >> 16, entry.is_dir()
-    require(name == "manifest.json" or re.match("(recordings|attachments|app-data)/", name), f"stray entry {name!r}")
+    require(re.match(r"(manifest\.json|sealed\.age)$|(recordings|attachments|app-data)/", name), f"stray entry {name!r}")
     require(not re.search(r"[\x00-\x1f\x7f-\x9f\\:]", name) and len(name.encode()) <= 1024, f"name {name!r}")
     for part in name.removesuffix("/").split("/"):
         stem = part.split(".")[0].rstrip().lower().translate({0xB9: "1", 0xB2: "2", 0xB3: "3"})
@@ -81,6 +81,21 @@ def circumstances(manifest):
     except (KeyError, TypeError, ValueError):
         return found
 
+def read_sealed(manifest, entries, age):
+    sealed = manifest["sealed"]
+    require({e.filename for e in entries} == {"manifest.json", "sealed.age"} and len(entries) == 2, "stray entry")
+    require("recordings" not in manifest, "the head of a sealed bundle has no recordings")
+    require(all(entry.compress_type == 0 for entry in entries if entry.filename == "sealed.age"), "sealed.age is deflated")
+    header = age[:age.index(b"\n", age.index(b"\n--- ") + 1) + 1]
+    require(header.startswith(b"age-encryption.org/v1\n"), "sealed.age is no age file")
+    stanzas = [line.split(b" ")[1].decode() for line in header.split(b"\n") if line.startswith(b"-> ")]
+    types = [recipient["type"] for recipient in sealed["recipients"]]
+    require(types == [t for t in stanzas if not t.endswith("-grease")] and 1 <= len(types) <= 32, "other recipients")
+    chunks = max(1, -(-sealed["size"] // 65536))
+    require(len(age) == len(header) + 16 + sealed["size"] + 16 * chunks, "size of sealed.age")
+    recipients = [recipient.get("recipient") for recipient in sealed["recipients"]]
+    return {"id": manifest["id"].lower(), "recordings": {}, "others": [], "sealed": recipients}
+
 def summary(recording, files):
     body = files.get("attachments/exchange-requests/" + recording["path"].split("/")[1])
     try:
@@ -103,8 +118,11 @@ def read(path):
             check_entry(file, entry, end)
         require(len({folded(e.filename) for e in entries}) == len(entries), "two names are one file on some disks")
         manifest = json.loads(archive.read("manifest.json"), object_pairs_hook=unique_keys)
-        require(manifest["formatVersion"] == 1, "format version")
+        require(manifest["formatVersion"] in (1, 2), "format version")
         files = {e.filename: archive.read(e) for e in entries if not e.is_dir()}
+        if manifest["formatVersion"] == 2:
+            return read_sealed(manifest, entries, files["sealed.age"])
+        require("sealed.age" not in files, "stray entry")
         identifiers = {recording["path"]: recording["identifier"] for recording in manifest["recordings"]}
         require(set(identifiers) == {n for n in files if n.startswith("recordings/")}, "recordings and files differ")
         calls = {(unicodedata.normalize("NFC", r["identifier"]), r.get("call")) for r in manifest["recordings"]}
