@@ -206,8 +206,8 @@ let support: [Target] = [
     name: "StoreTesting",
     dependencies: [
       "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "PostgreSQLCatalog",
-      "PostgreSQLClient", "PostgreSQLSharing", "SnapshotFormat", "SystemIO", "S3Testing", "PostgreSQLTesting",
-      "TestSupport", .logging,
+      "PostgreSQLClient", "PostgreSQLSharing", "SnapshotSealing", "SnapshotFormat", "SystemIO", "S3Testing",
+      "PostgreSQLTesting", "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
   .target(
     name: "S3Testing",
