@@ -138,7 +138,7 @@ import ZipArchive
   }
 
   @Test func `each damage has its sentence`() throws {
-    let header = try #require(SealedHeader.parse(Sealer(to: [identity.recipient]).header)).size
+    let header = try #require(try SealedHeader.parse(try Sealer(to: [identity.recipient]).header)).size
     let chunk = 65_552
     let first = header + 16
     #expect(try failure { $0[first + 5] ^= 1 }.contains("Chunk 1 of the sealed file is damaged"))
@@ -281,7 +281,7 @@ import ZipArchive
   private func payload(of zip: URL) throws -> ArraySlice<UInt8> {
     let reader = try ZipReader(File(zip.path))
     let age = try reader.contents(of: try #require(reader.entry(named: "sealed.age")), upTo: 1 << 20)
-    return age[(try #require(SealedHeader.parse(age)).size)...]
+    return age[(try #require(try SealedHeader.parse(age)).size)...]
   }
 
   @Test func `a bundle is sealed to a further recipient without a change of its contents`() throws {

@@ -3,7 +3,7 @@ package import HTTPEngine
 import HTTPSemantics
 package import HTTPTypes
 import Observability
-import SnapshotFormat
+package import SnapshotFormat
 import SnapshotStore
 import SystemIO
 

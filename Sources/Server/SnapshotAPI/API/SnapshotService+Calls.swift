@@ -1,4 +1,5 @@
 import AccessControl
+import HTTPEngine
 import Observability
 import SnapshotFormat
 package import SnapshotStore
