@@ -244,6 +244,11 @@ let tests = [
     "Tests/Snapshots",
     [
       .testTarget(
+        name: "SnapshotSealingTests",
+        dependencies: [
+          "SnapshotSealing", "ZipArchive", "JSONText", "SystemIO", "TestSupport", .crypto, .cryptoExtras,
+        ]),
+      .testTarget(
         name: "SnapshotFormatTests",
         dependencies: ["SnapshotFormat", "SnapshotSealing", "ZipArchive", "SystemIO", "TestSupport"]),
       .testTarget(name: "RedactionTests", dependencies: ["Redaction", "ZipArchive"]),
@@ -392,7 +397,7 @@ let tests = [
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
   "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff",
-  "SnapshotFormat", "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
+  "SnapshotFormat", "SnapshotSealing", "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
   .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]
 let fuzzing: Target =
@@ -464,6 +469,7 @@ extension Target.Dependency {
 
   static var argumentParser: Self { server("ArgumentParser", "swift-argument-parser") }
   static var configuration: Self { server("Configuration", "swift-configuration") }
+  static var cryptoExtras: Self { server("CryptoExtras", "swift-crypto") }
   static var coreMetrics: Self { server("CoreMetrics", "swift-metrics") }
   static var grdb: Self { server("GRDB", "GRDB.swift") }
   static var inMemoryTracing: Self { server("InMemoryTracing", "swift-distributed-tracing") }

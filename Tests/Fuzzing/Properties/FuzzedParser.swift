@@ -19,6 +19,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   case redaction
   case requestHead = "request-head"
   case responseHead = "response-head"
+  case sealedFile = "sealed-file"
   case targets
   case zipDirectory = "zip-directory"
 
@@ -42,6 +43,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case .redaction: try checkRedaction(input)
     case .requestHead: try checkRequestHead(input)
     case .responseHead: try checkResponseHead(input)
+    case .sealedFile: try checkSealedFile(input)
     case .targets: try checkTargets(input)
     case .zipDirectory: try checkZipDirectory(input)
     }

@@ -43,6 +43,9 @@ struct HeaderParser: Sendable {
     switch expectation {
     case .version:
       let version = String(decoding: line.dropFirst(HeaderFormat.versionStart.utf8.count), as: UTF8.self)
+      guard !version.isEmpty, version.utf8.allSatisfy({ (33...126).contains($0) }) else {
+        throw .malformedHeader("its version has a character that is not allowed")
+      }
       guard version == HeaderFormat.version else { throw .unknownVersion(version) }
       expectation = .stanza
     case .stanza:

@@ -13,7 +13,7 @@ private let taggedType = "p256tag"
 private let infoStart = "age-encryption.org/"
 private let x25519Info = "age-encryption.org/v1/X25519"
 /// The size of an encrypted file key. Another size is refused before anything is decrypted.
-package let wrappedKeySize = FileKey.size + 16
+let wrappedKeySize = FileKey.size + 16
 
 extension SealingRecipient {
   /// Encrypts the key of a file for this recipient.
@@ -97,6 +97,7 @@ struct WrappingKey {
   private let key: SymmetricKey
 
   init(_ key: SymmetricKey) { self.key = key }
+  init(_ bytes: [UInt8]) { key = SymmetricKey(data: bytes) }
 
   func seal(_ fileKey: FileKey) throws(SealingError) -> [UInt8] {
     Array(

@@ -40,23 +40,24 @@ enum HybridKey {
     }
   }
 
-  /// Decrypts `ciphertext`; `nil` if it was encrypted for another key, or is not authentic.
+  /// Decrypts `ciphertext`; `nil` if it was encrypted for another key. Throws if no key can have made `share`.
   static func open(
     _ ciphertext: [UInt8], share: [UInt8], seed: [UInt8], info: String
   ) throws(SealingError) -> [UInt8]? {
     guard #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) else {
       throw .unsupportedKey(name, requires: systems)
     }
+    var recipient: HPKE.Recipient
     do {
-      var recipient = try HPKE.Recipient(
+      recipient = try HPKE.Recipient(
         privateKey: XWingMLKEM768X25519.PrivateKey(seedRepresentation: seed, publicKey: nil),
         ciphersuite: .init(kem: .XWingMLKEM768X25519, kdf: .HKDF_SHA256, aead: .chaChaPoly),
         info: Data(info.utf8),
         encapsulatedKey: Data(share))
-      return try Array(recipient.open(ciphertext))
     } catch {
-      return nil
+      throw .malformedStanza("mlkem768x25519")
     }
+    do { return try Array(recipient.open(ciphertext)) } catch { return nil }
   }
 }
 

@@ -69,15 +69,16 @@ package struct Unsealer: Sendable {
       state = .chunks(key.chunkCipher(nonce: Array(pending.prefix(ChunkCipher.nonceSize))))
       pending.removeFirst(ChunkCipher.nonceSize)
     }
-    // A chunk that is full is kept until it is known whether it is the last one.
-    guard case .chunks(let cipher) = state, pending.count > ChunkCipher.sealedChunkSize else { return }
+    guard case .chunks(let cipher) = state, pending.count >= ChunkCipher.sealedChunkSize else { return }
     output.reserveCapacity(pending.count)
     var rest = pending[...]
-    while rest.count > ChunkCipher.sealedChunkSize {
+    while rest.count >= ChunkCipher.sealedChunkSize {
       let sealed = rest.prefix(ChunkCipher.sealedChunkSize)
       if let chunk = cipher.open(sealed, index: index, isLast: false) {
         output += chunk
       } else {
+        // If nothing follows, it can be the last one.
+        guard rest.count > sealed.count else { break }
         if let chunk = cipher.open(sealed, index: index, isLast: true) { output += chunk }
         throw cipher.failure(of: sealed, index: index, isLast: false)
       }
