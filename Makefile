@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # The packages that the build requires, and those that the tests require besides.
 PACKAGES := libcurl4-openssl-dev libssl-dev zlib1g-dev libsqlite3-dev libpq-dev pkg-config curl
 TESTING := openssl python3 python3-venv unzip libarchive-tools chromium chromium-driver fonts-dejavu-core \
-  postgresql
+  postgresql age
 SOURCES := Package.swift Sources Tests Benchmarks
 
 # The time in seconds for fuzzing each parser, and the parsers.
@@ -179,4 +179,4 @@ scale: release ## Measures stores of 1,000 to 1,000,000 bundles (SVG=file, SIZES
 
 clean: ## Removes the build folders
 	@rm -rf .build .build-release .build-tls .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
-	  .build-tools .build-axe
+	  .build-tools .build-axe .build-pyrage

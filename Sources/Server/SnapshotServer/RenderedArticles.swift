@@ -3956,6 +3956,9 @@ let attached = snapshots.activeAttachments[&quot;screenshot.png&quot;]
 <li><a href="/docs/preloadingappdata">Preloading an app's container</a>
 <p>Start an app with the files that a test, a screenshot or a bug report needs.</p>
 </li>
+<li><a href="/docs/sealingonthedevice">Sealing on the device</a>
+<p>Encrypt snapshots for your team before they leave the device, so that the server stores what it cannot read.</p>
+</li>
 <li><a href="/docs/whatisrecorded">What is recorded, and what is not</a>
 <p>What redaction rules know, and what they cannot know.</p>
 </li>
@@ -4116,6 +4119,71 @@ snapshot pack Fixture.xcappdata --output Fixture.zip
 </code></pre>
 <p>This copies the bundle into the product for the named configurations, or in every configuration while <code>FASTLANE_SNAPSHOT</code> is set (<code>--environment</code> names another variable). Otherwise it removes the bundle that an earlier build left there. Xcode's variables <code>CONFIGURATION</code>, <code>TARGET_BUILD_DIR</code> and <code>UNLOCALIZED_RESOURCES_FOLDER_PATH</code> say what is built and where; the flags of the same names override them.</p>
 <p>Switch off <em>Based on dependency analysis</em>, so that the phase notices a change of the variable. With <em>User Script Sandboxing</em>, add <code>$(SRCROOT)/Fixture.xcappdata</code> as an input and <code>$(TARGET_BUILD_DIR)/$(UNLOCALIZED_RESOURCES_FOLDER_PATH)/Fixture.xcappdata</code> as an output.</p>
+</article>
+</div>
+"""##),
+    "sealingonthedevice": Manual.Article(
+      title: ##"Sealing on the device"##,
+      digest: "2abe76ff73e97b4154e35405fb62f9fc451fc0fbe784d33a059f9271d4760678",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/datasnapshots">DataSnapshots</a></nav>
+<div class="title"><div><h1>Sealing on the device</h1>
+<p>Encrypt snapshots for your team before they leave the device, so that the server stores what it cannot read.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#what-is-not-sealed">What is not sealed</a></li>
+<li><a href="#if-sealing-is-impossible">If sealing is impossible</a></li>
+<li><a href="#replay-a-sealed-snapshot">Replay a sealed snapshot</a></li>
+<li><a href="#what-age-promises-and-what-not">What age promises, and what not</a></li>
+<li><a href="#a-lost-or-stolen-key">A lost or stolen key</a></li>
+<li><a href="#without-this-software">Without this software</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>Make a key on your own computer, not on the server:</p>
+<pre><code>snapshot keys create --output team.key    # prints the recipient, age1…
+</code></pre>
+<p>Give the app the recipient, which is public:</p>
+<pre><code>let team = try SealingRecipient(&quot;age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj&quot;)
+var sealed = SnapshotMode.Configuration()
+sealed.sealing = .recipients([team], required: true, head: [.application, .device])
+</code></pre>
+<p>From now on, <code>SnapshotMode/makeSnapshot(for:to:)</code> makes sealed bundles. Nothing else changes: the queue stores, sends and resumes the same bytes. A snapshot is sealed once, when it is made, and can be opened with the identity of any recipient. The device has no key: what was sealed can't be opened there.</p>
+<p>Name several recipients, such as one for each developer, and one whose identity lies in a safe. The cipher and the file format are <a href="https://age-encryption.org/v1">age</a>, version 1. Keys of <code>age-keygen</code> work as well as those of <code>snapshot keys create</code>.</p>
+<h3 id="what-is-not-sealed">What is not sealed</h3>
+<ul>
+<li><strong>The head</strong>: the UUID, the time, the recipients and the sizes, and what <code>head</code> names. By default these are the app and the device, which the lists of the server show. Add <code>.modules</code>, <code>.report</code>, <code>.note</code>, <code>.fields</code>, <code>.redactions</code> or <code>.identifiers</code> if lists and searches need them; <code>[]</code> shows nothing of these.</li>
+<li><strong>The report</strong>: the address to which the snapshot is uploaded names it.</li>
+<li><strong>Recordings on the device</strong>: they are protected as before, and replaying them needs no key. A snapshot that waits in the queue is sealed.</li>
+</ul>
+<p>The server also sees when a snapshot was sent and fetched, from which address and with which token. It can't show or search the recordings: <code>snapshot view</code> does that on your own computer.</p>
+<h3 id="if-sealing-is-impossible">If sealing is impossible</h3>
+<p>With <code>required: true</code>, the default, no snapshot is made then: <code>SnapshotMode/makeSnapshot(for:to:)</code> throws <code>sealing(_:)</code>, also if the list of recipients is empty. With <code>false</code>, the snapshot is made in clear, and <code>SnapshotMode/Event/Kind/notSealed</code> says why.</p>
+<p>Recipients <code>age1…</code> work everywhere. <code>age1tag1…</code>, whose key is in a Secure Enclave or on a token, needs iOS 17 or macOS 14, and <code>age1pq1…</code>, which resists quantum computers, iOS 26 or macOS 26. Recipients that resist quantum computers can't be mixed with others.</p>
+<h3 id="replay-a-sealed-snapshot">Replay a sealed snapshot</h3>
+<p>Pass the identities when you activate it:</p>
+<pre><code>let file = try IdentityFile(Array(Data(contentsOf: keys)))
+let opened = try await snapshots.activate(bundle: zip, identities: file.identities)
+</code></pre>
+<p>It is opened into the app's folder, and replayed like any other. Beta Settings ask <code>identities</code> of their configuration. Never ship an identity with an app: keep it in the keychain of the devices of developers.</p>
+<h3 id="what-age-promises-and-what-not">What age promises, and what not</h3>
+<ul>
+<li>Only the recipients can read the contents. A changed, reordered or shortened file is refused, and nothing of a chunk is given out before it was authenticated.</li>
+<li>It does not say who sealed. Anybody who has the recipient can seal something. The token of the upload, the server's audit log and the digest in the record say where a snapshot came from.</li>
+<li>The head is not authenticated: whoever can change the bundle can change what it shows. <code>snapshot verify --identity FILE</code> compares it with the contents.</li>
+<li>A file that was sealed for an identity stays readable with it. There is no forward secrecy.</li>
+</ul>
+<h3 id="a-lost-or-stolen-key">A lost or stolen key</h3>
+<ul>
+<li><strong>Lost</strong>: snapshots that have another recipient can be opened with its identity; <code>snapshot keys rewrap</code> seals them to a new key too. Without any identity they are lost: nobody can open them.</li>
+<li><strong>Stolen</strong>: who has the identity and a sealed file can read it, and rewrapping takes nothing from them. Ship the app with a new recipient, revoke tokens that can read, and delete the old snapshots on the server.</li>
+</ul>
+<h3 id="without-this-software">Without this software</h3>
+<p>A sealed bundle is a zip, and the sealed part is an ordinary age file. Its contents are the bundle as it was before:</p>
+<pre><code>unzip -p snapshot.zip sealed.age | age -d -i team.key &gt; inner.zip
+</code></pre>
+<p><a href="/docs/sealedsnapshots">Sealed snapshots</a> describes the commands, and what the server does with sealed bundles.</p>
 </article>
 </div>
 """##),
@@ -4665,7 +4733,7 @@ monitor.pathUpdateHandler = { _ in reporter.queue.networkChanged() }
 """##),
     "fromaniphone": Manual.Article(
       title: ##"From an iPhone"##,
-      digest: "9990bbf6b6ce3b588b7ead2b0ab16bddf9258245be676fe4174f53035fbf3492",
+      digest: "f05e05c0ac698cc0db201f666bd012a453fc26c0c983edb25ab0a773111648b2",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/snapshotclient">SnapshotClient</a></nav>
 <div class="title"><div><h1>From an iPhone</h1>
@@ -4904,7 +4972,7 @@ func finishUpload(of id: SnapshotID) async {
 <p>Add to your app's own manifest what your recordings contain beyond that, such as <em>Health</em> or <em>Precise Location</em>. Redaction (<code>configuration.redaction</code>) reduces it.</p>
 <p>Ask the user before you attach a snapshot, and say what it contains. The report form of <a href="/docs/snapshotsettings">SnapshotSettings</a> does both.</p>
 <h3 id="export-compliance">Export compliance</h3>
-<p>The library uses HTTPS of the system, SHA-256, and no encryption of its own.</p>
+<p>The library uses HTTPS of the system and SHA-256. If you seal snapshots, it also encrypts them on the device, with ChaCha20-Poly1305, HKDF and X25519, or with P-256 or ML-KEM-768, depending on the recipients. All of these are standard algorithms that CryptoKit of the system computes; the library has no cipher of its own. Apps that use only the encryption of Apple's systems usually need no documentation; set <code>ITSAppUsesNonExemptEncryption</code> in <code>Info.plist</code> by your own judgement, and note that France has rules of its own. This is no legal advice.</p>
 <h2 id="checklist">Checklist</h2>
 <ol>
 <li>Server behind HTTPS; <code>curl https://…/readyz</code> works from another network.</li>
