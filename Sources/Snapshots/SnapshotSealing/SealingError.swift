@@ -21,6 +21,8 @@ public enum SealingError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The contents are not an age file. Contains whether they are one in ASCII armor.
   case notSealed(isArmored: Bool)
+  /// The ASCII armor is not canonical.
+  case malformedArmor
   /// The file has a version of the format that is not known.
   case unknownVersion(String)
   /// The header violates the format. Contains the reason, as a clause.
@@ -66,8 +68,8 @@ public enum SealingError: Error, Hashable, Sendable, CustomStringConvertible {
       """
     case .encryptedIdentityFile:
       """
-      The identity file is encrypted with a passphrase. The command `snapshot` asks for it; elsewhere, decrypt the file \
-      with ‘age -d’.
+      The identity file is encrypted with a passphrase. The command `snapshot` asks for it; for other uses, decrypt the \
+      file with ‘age -d’.
       """
     case .identityFileTooLarge(let limit): "An identity file has at most \(limit) bytes; this one is larger."
     case .noRecipient: "There is no recipient to seal to. Name at least one, such as age1…."
@@ -82,6 +84,7 @@ public enum SealingError: Error, Hashable, Sendable, CustomStringConvertible {
       "This is an age file in ASCII armor. Decode it with ‘age -d’; snapshots are sealed without armor."
     case .notSealed(isArmored: false):
       "This is not a sealed file: it does not begin with age-encryption.org/v1."
+    case .malformedArmor: "The ASCII armor of the file is damaged. Copy the file again."
     case .unknownVersion(let version):
       """
       The file is sealed with version ‘\(version.count > 40 ? version.prefix(40) + "…" : version)’ of age; this software \

@@ -8,8 +8,8 @@ public struct IdentityFile: Sendable {
 
   /// Parses the contents of a file. The errors name the line, and never contain it.
   public init(_ contents: [UInt8]) throws(SealingError) {
-    guard contents.count <= Self.maximumSize else { throw .identityFileTooLarge(limit: Self.maximumSize) }
     guard !Self.isEncrypted(contents) else { throw .encryptedIdentityFile }
+    guard contents.count <= Self.maximumSize else { throw .identityFileTooLarge(limit: Self.maximumSize) }
     var identities: [SealingIdentity] = []
     let lines = String(decoding: contents, as: UTF8.self).split(omittingEmptySubsequences: false) {
       $0.isNewline
@@ -43,6 +43,16 @@ public struct IdentityFile: Sendable {
   public static func isEncrypted(_ contents: [UInt8]) -> Bool {
     contents.starts(with: HeaderFormat.versionStart.utf8)
       || contents.starts(with: HeaderFormat.armorStart.utf8)
+  }
+
+  /// Parses a file that was encrypted by `age -p`.
+  package init(_ contents: [UInt8], openedWith passphrase: Passphrase) throws(SealingError) {
+    // Armor takes a third more than the bytes, and the header some hundred.
+    let limit = 2 * Self.maximumSize
+    guard contents.count <= limit else { throw .identityFileTooLarge(limit: limit) }
+    var unsealer = Unsealer(with: [passphrase])
+    let opened = try unsealer.open(Armor.isArmored(contents) ? Armor.decode(contents) : contents)
+    try self.init(opened + unsealer.finish())
   }
 
   /// The contents of a file with one identity.
