@@ -79,7 +79,9 @@ let app = group(
   [
     .target(
       name: "DataSnapshots",
-      dependencies: ["SnapshotFormat", "Redaction", "ZipArchive", "JSONText", "SystemIO"]),
+      dependencies: [
+        "SnapshotSealing", "SnapshotFormat", "Redaction", "ZipArchive", "JSONText", "SystemIO",
+      ]),
     .target(name: "Repositories", dependencies: ["JSONText", "SystemIO"]),
     .target(
       name: "SnapshotClient",
@@ -97,8 +99,8 @@ let app = group(
     .target(
       name: "SnapshotSettings",
       dependencies: [
-        "DataSnapshots", "SnapshotClient", "SnapshotFormat", "HTTPEngine", "HTTPSemantics", "HTTPTransport",
-        "SystemIO", .httpTypes, .logging,
+        "DataSnapshots", "SnapshotClient", "SnapshotSealing", "SnapshotFormat", "HTTPEngine", "HTTPSemantics",
+        "HTTPTransport", "SystemIO", .httpTypes, .logging,
       ]),
   ])
 
@@ -277,7 +279,8 @@ let tests = [
       .testTarget(
         name: "DataSnapshotsTests",
         dependencies: [
-          "DataSnapshots", "Redaction", "Repositories", "SnapshotFormat", "ZipArchive", "SystemIO",
+          "DataSnapshots", "Redaction", "Repositories", "SnapshotSealing", "SnapshotFormat", "ZipArchive",
+          "SystemIO",
           "RedactionTesting", "TestSupport",
         ]),
       .testTarget(name: "RepositoriesTests", dependencies: ["Repositories", "SystemIO", "TestSupport"]),
@@ -304,7 +307,8 @@ let tests = [
       .testTarget(
         name: "SnapshotSettingsTests",
         dependencies: [
-          "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotFormat", "SnapshotServer",
+          "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotSealing", "SnapshotFormat",
+          "SnapshotServer",
           "StoreTesting", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),

@@ -53,16 +53,18 @@ extension SnapshotMode {
     }
   }
 
-  /// ``activate(bundle:)`` for code that does not await.
+  /// ``activate(bundle:identities:)`` for code that does not await.
   /// - Parameters:
   ///   - zip: the bundle.
+  ///   - identities: the secret keys, one of which opens the bundle if it is sealed.
   ///   - completion: called once, on any thread.
   public func activate(
-    bundle zip: URL, completion: @escaping @Sendable (Result<Manifest, BundleError>) -> Void
+    bundle zip: URL, identities: [SealingIdentity] = [],
+    completion: @escaping @Sendable (Result<Manifest, BundleError>) -> Void
   ) {
     Task {
       do throws(BundleError) {
-        completion(.success(try await activate(bundle: zip)))
+        completion(.success(try await activate(bundle: zip, identities: identities)))
       } catch {
         completion(.failure(error))
       }

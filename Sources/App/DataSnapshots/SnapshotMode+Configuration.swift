@@ -24,6 +24,9 @@ extension SnapshotMode {
     /// Whether ``redaction`` also applies to the notes and fields of bug reports. Turn it off if the rules change what
     /// users write on purpose.
     public var redactsReports = true
+    /// To whom snapshots are sealed when they are made; `nil` to make them in clear. Recordings on the device are not
+    /// sealed, so that replaying them needs no key.
+    public var sealing: Sealing?
     /// How much data is kept.
     public var limits = Limits()
     /// The maximum number of bytes waiting to be written. If the disk is too slow, further data is dropped and an event

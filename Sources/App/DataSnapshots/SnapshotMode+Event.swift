@@ -31,6 +31,8 @@ extension SnapshotMode {
       case stateNotForced
       /// The state or the active snapshot of the last launch can't be read. The state is `disabled`.
       case stateNotRestored
+      /// A snapshot could not be sealed, and was made in clear (``SnapshotMode/Sealing/isRequired``).
+      case notSealed
       /// Another instance uses the folder, so this one is disabled.
       case folderInUse
       /// Files of an interrupted launch could not be removed, or a file among the recordings is not a recording.

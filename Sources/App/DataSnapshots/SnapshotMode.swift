@@ -1,6 +1,7 @@
 public import Foundation
 import Redaction
 public import SnapshotFormat
+public import SnapshotSealing
 public import SystemIO
 
 /// Records the raw data that an app processes, and replays it later instead of live data.
@@ -309,7 +310,8 @@ public final class SnapshotMode: Sendable {
   /// `zip`.
   ///
   /// It contains everything recorded and attached before the call. Recording continues meanwhile. The file is written
-  /// atomically: it is either complete or absent.
+  /// atomically: it is either complete or absent. With ``Configuration/sealing`` it is sealed, and the result describes
+  /// what it shows: its manifest is the clear head, its size and digest are those of the sealed bundle.
   /// - Parameters:
   ///   - run: the current recordings, or those of the ``previousRun``.
   ///   - report: the bug report to which the snapshot belongs, if it is known already.
@@ -355,11 +357,17 @@ public final class SnapshotMode: Sendable {
   /// or the new ones, and so does the next launch after a crash at any point. If this method throws, nothing has
   /// changed. If ``isStateForced``, the snapshot becomes active, but is replayed only in a launch whose state is
   /// ``State/replaying``.
-  /// - Returns: the manifest of the bundle.
+  /// - Parameters:
+  ///   - zip: the bundle.
+  ///   - identities: the secret keys, one of which opens the bundle if it is sealed. They are not stored: the unpacked
+  ///     snapshot is protected like recordings.
+  /// - Returns: the manifest of the bundle; that of the contents if it is sealed.
   @discardableResult
-  public func activate(bundle zip: URL) async throws(BundleError) -> Manifest {
+  public func activate(
+    bundle zip: URL, identities: [SealingIdentity] = []
+  ) async throws(BundleError) -> Manifest {
     try owning(BundleError.system)
-    return try await worker.activate(zip)
+    return try await worker.activate(zip, identities)
   }
 
   /// Stops replaying the active snapshot and removes it. A stored state of ``State/replaying`` becomes

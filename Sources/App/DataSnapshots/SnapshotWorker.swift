@@ -1,6 +1,7 @@
 import Foundation
 import Redaction
 import SnapshotFormat
+import SnapshotSealing
 import SystemIO
 
 /// Packs, activates and removes snapshots, and stores the state for the next launch.
@@ -12,6 +13,7 @@ final class SnapshotWorker: Sendable {
   private let state: ModeState
   private let redactor: Redactor
   private let limits: SnapshotMode.Limits
+  private let sealing: SnapshotMode.Sealing?
   private let onEvent: @Sendable (SnapshotMode.Event) -> Void
 
   /// What goes into a snapshot.
@@ -38,10 +40,11 @@ final class SnapshotWorker: Sendable {
     self.state = state
     self.redactor = redactor
     limits = configuration.limits
+    sealing = configuration.sealing
     onEvent = configuration.onEvent
   }
 
-  /// Packs what `choice` names into a bundle. `unfilled` is its manifest without the recordings and applied redaction
+  /// Packs what `choice` names into a bundle, which is sealed if the configuration says so. `unfilled` is its manifest without the recordings and applied redaction
   /// rules.
   func makeSnapshot(
     _ choice: Choice, _ unfilled: Manifest, to zip: URL
@@ -64,8 +67,28 @@ final class SnapshotWorker: Sendable {
       manifest.redactions = frozen.redactions
       manifest.dropped = frozen.dropped
       manifest.span = Manifest.Span(of: frozen.sources.map { ($0.recordedAt, $0.exchange) })
-      return try SnapshotBundle.pack(
-        frozen.sources, attachments: frozen.attachments, describedBy: manifest, to: zip)
+      let (sources, attachments) = (frozen.sources, frozen.attachments)
+      return try seal(zip) { file throws(BundleError) in
+        try SnapshotBundle.pack(sources, attachments: attachments, describedBy: manifest, to: file)
+      }
+    }
+  }
+
+  /// Makes the bundle `zip` by `pack`. If it is to be sealed, the clear one is only in the app's own folder meanwhile.
+  private func seal(
+    _ zip: URL, _ pack: (URL) throws(BundleError) -> SnapshotBundle.Packed
+  ) throws(BundleError) -> SnapshotBundle.Packed {
+    guard let sealing else { return try pack(zip) }
+    let clear = storage.frozen + "/\(SnapshotID()).zip"
+    defer { remove(clear) }
+    _ = try pack(URL(filePath: clear))
+    do throws(BundleError) {
+      return try SnapshotBundle.seal(
+        zip: URL(filePath: clear), to: sealing.recipients, showing: sealing.head, to: zip)
+    } catch {
+      guard case .sealing(let reason) = error, !sealing.isRequired else { throw error }
+      onEvent(.init(.notSealed, "\(reason)"))
+      return try pack(zip)
     }
   }
 
@@ -100,18 +123,30 @@ final class SnapshotWorker: Sendable {
     frozen.redactions += rules
   }
 
-  /// Unpacks the bundle at `zip` and replays it.
-  func activate(_ zip: URL) async throws(BundleError) -> Manifest {
+  /// Unpacks the bundle at `zip`, which one of `identities` opens if it is sealed, and replays it.
+  func activate(_ zip: URL, _ identities: [SealingIdentity]) async throws(BundleError) -> Manifest {
     try await queue.run { [self] () throws(BundleError) in
       // A new folder, even if the same snapshot is already active.
       let id = SnapshotID()
       let folder = storage.snapshots + "/\(id)"
       do throws(SystemError) { try Folder.create(storage.snapshots) } catch { throw .system(error) }
-      let manifest = try SnapshotBundle.unpack(zip: zip, into: URL(filePath: folder))
+      let manifest = try unpack(zip, identities, into: folder)
       let snapshot = ActiveSnapshot(id: id, manifest: manifest, folder: folder)
       do throws(SystemError) { try commit(.replaying, snapshot) } catch { throw .system(error) }
       return manifest
     }
+  }
+
+  private func unpack(
+    _ zip: URL, _ identities: [SealingIdentity], into folder: String
+  ) throws(BundleError) -> Manifest {
+    guard !identities.isEmpty, SnapshotBundle.sealedContents(of: zip) != nil else {
+      return try SnapshotBundle.unpack(zip: zip, into: URL(filePath: folder))
+    }
+    let clear = folder + ".zip"
+    defer { remove(clear) }
+    _ = try SnapshotBundle.unseal(zip: zip, with: identities, to: URL(filePath: clear))
+    return try SnapshotBundle.unpack(zip: URL(filePath: clear), into: URL(filePath: folder))
   }
 
   /// Stops replaying the active snapshot.

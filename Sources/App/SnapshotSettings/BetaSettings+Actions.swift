@@ -93,7 +93,9 @@ extension BetaSettings {
       }
       step("Verifying the snapshot …", nil)
       let result: Result<Manifest, BundleError>
-      do throws(BundleError) { result = .success(try await mode.activate(bundle: zip)) } catch {
+      do throws(BundleError) {
+        result = .success(try await mode.activate(bundle: zip, identities: configuration.identities()))
+      } catch {
         result = .failure(error)
       }
       // If removal fails, the next download of another snapshot removes the file.

@@ -18,6 +18,8 @@ extension BetaSettings {
     public var uploads: [Upload]
     /// The address of the server from which snapshots are fetched.
     public var server: String
+    /// To whom snapshots are sealed; `nil` if they are not.
+    public var sealing: SnapshotMode.Sealing?
 
     /// Whether an operation or upload is in progress, so that the overview will change.
     public var isBusy: Bool {

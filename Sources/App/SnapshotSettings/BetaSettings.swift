@@ -3,6 +3,7 @@ import Dispatch
 public import Foundation
 public import SnapshotClient
 import SnapshotFormat
+public import SnapshotSealing
 import SystemIO
 
 /// A tester's operations on an app's snapshots, without a user interface.
@@ -17,6 +18,9 @@ public final class BetaSettings: Sendable {
   public struct Configuration: Sendable {
     /// The maximum number of recent snapshots, at least 1. The oldest ones are removed first.
     public var recentCount = 20
+    /// Returns the secret keys with which sealed snapshots are opened on this device, such as from the keychain. Never
+    /// ship one with an app.
+    public var identities: @Sendable () -> [SealingIdentity] = { [] }
     /// Returns the current time.
     public var clock: @Sendable () -> Date = { Date() }
 
@@ -70,7 +74,7 @@ public final class BetaSettings: Sendable {
     return Overview(
       report: await mode.report(), crashedRun: previous.flatMap { $0.endedInGoodOrder ? nil : $0 },
       active: mode.activeManifest, activity: withCore { $0.activity }, recent: recent.all,
-      uploads: await uploads.list(), server: client.server)
+      uploads: await uploads.list(), server: client.server, sealing: mode.sealing)
   }
 
   /// Whether the app records, replays or does neither. The state is stored for the next launch.

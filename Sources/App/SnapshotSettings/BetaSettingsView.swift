@@ -28,7 +28,7 @@
           crash(overview)
           state(overview)
           modules(overview)
-          entries
+          entries(overview)
           uploads(overview)
           recent(overview)
           Section {
@@ -127,8 +127,9 @@
       }
     }
 
-    private var entries: some View {
+    private func entries(_ overview: BetaSettings.Overview) -> some View {
       Section("Send and open") {
+        if let sealing = overview.sealing { Text(sealing.summary).font(.footnote) }
         TextField("Bug report, such as BUG-123", text: $report)
         TextField("What happened (optional)", text: $note, axis: .vertical)
           .lineLimit(3...8)

@@ -41,12 +41,16 @@ struct SampleApp: Sendable {
   let uploads: SampleUploads
   var settings: BetaSettings
 
-  init(server: URL, in temporary: TemporaryFolder? = nil) throws {
+  init(
+    server: URL, in temporary: TemporaryFolder? = nil, sealing: SnapshotMode.Sealing? = nil,
+    identities: [SealingIdentity] = []
+  ) throws {
     let temporary = try temporary ?? TemporaryFolder()
     self.temporary = temporary
     var configuration = SnapshotMode.Configuration()
     configuration.application = .init(identifier: "com.example.weather", version: "3.1", build: "7")
     configuration.device = .init(model: "iPhone17,1", system: "iOS", systemVersion: "26.0", locale: "de_AT")
+    configuration.sealing = sealing
     // Writes that are pending when a test ends keep the folder.
     configuration.onEvent = { _ in withExtendedLifetime(temporary) {} }
     mode = SnapshotMode(folder: temporary.file("snapshots"), configuration: configuration)
@@ -56,8 +60,11 @@ struct SampleApp: Sendable {
     clientConfiguration.retries.attempts = 1
     client = try SnapshotAPIClient(server: server, configuration: clientConfiguration)
     uploads = SampleUploads(mode: mode, client: client, folder: temporary)
+    var settingsConfiguration = BetaSettings.Configuration()
+    settingsConfiguration.identities = { identities }
     settings = BetaSettings(
-      mode: mode, client: client, uploads: uploads.functions, folder: temporary.file("settings"))
+      mode: mode, client: client, uploads: uploads.functions, folder: temporary.file("settings"),
+      configuration: settingsConfiguration)
   }
 
   /// The same app with a real ``BugReporter``; the test must close its queue.

@@ -4,6 +4,7 @@ extension PageContent {
   var uploadSection: HTML {
     """
     <section aria-labelledby="upload-title"><h2 id="upload-title">Send to a bug report</h2>
+    \(overview.sealing.map { sealing -> HTML in "<p id=\"sealing\" class=\"note\">\(sealing.summary)</p>" })
     \(entry(
       .upload, label: "Bug report",
       hint: "The report’s name in your tracker, such as BUG-123. The recordings on this device are sent to it.",

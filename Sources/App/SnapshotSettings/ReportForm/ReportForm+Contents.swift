@@ -9,6 +9,8 @@ extension ReportForm {
     public let id: SnapshotID
     /// What the user is asked besides the note.
     public let fields: [Field]
+    /// To whom the snapshot is sealed; `nil` if it is not.
+    public let sealing: SnapshotMode.Sealing?
     /// What the user entered.
     public var draft = Draft()
     /// How far the report is.
@@ -20,9 +22,10 @@ extension ReportForm {
     /// Whether the bundle is in the queue, so that nothing can be changed any more.
     var isQueued = false
 
-    init(id: SnapshotID, fields: [Field]) {
+    init(id: SnapshotID, fields: [Field], sealing: SnapshotMode.Sealing?) {
       self.id = id
       self.fields = fields
+      self.sealing = sealing
     }
 
     /// Whether the user can change the report and send it.

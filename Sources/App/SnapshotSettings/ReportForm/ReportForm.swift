@@ -55,7 +55,8 @@ public final class ReportForm: Sendable {
     self.reporter = reporter
     self.configuration = configuration
     self.screenshot = screenshot
-    state = Lock(State(contents: Contents(id: SnapshotID(), fields: configuration.fields)))
+    state = Lock(
+      State(contents: Contents(id: SnapshotID(), fields: configuration.fields, sealing: mode.sealing)))
   }
 
   /// What the form shows now.

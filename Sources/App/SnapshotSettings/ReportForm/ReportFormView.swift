@@ -37,6 +37,7 @@
         Text(contents.id.description).font(.footnote.monospaced()).textSelection(.enabled)
         Button("Copy the UUID") { Task { await form.copyID() } }
         if !contents.phase.words.isEmpty { Text(contents.phase.words) }
+        if let sealing = contents.sealing { Text(sealing.summary).font(.footnote) }
         if contents.canSend { Button("Send") { Task { await form.send() } } }
         Button(contents.isEditable ? "Cancel" : "Close", action: close)
       }
