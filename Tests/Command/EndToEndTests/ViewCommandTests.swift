@@ -89,13 +89,14 @@ import Testing
     #expect(!shown.text.contains("Sign out") && !shown.text.contains("Upload"))
     let details = try await viewer.get(page + "?show=details").text
     #expect(details.contains("SHA-256 of the bundle") && !details.contains("snapshot fetch"))
-    #expect(!details.contains("Create link"))
+    #expect(!details.contains("Create link") && !details.contains("Received"))
     // The browser that has the session follows the link again when it restores its tabs.
     #expect(try await viewer.get(viewer.link).status == 303)
 
     let other = try await Curl([viewer.link, "-H", "Accept: text/html"])
     #expect(other.status == 401 && other.field("Set-Cookie")?.contains("session") != true)
-    #expect(other.text.contains("The address signs one browser in, once."))
+    #expect(
+      other.text.contains("The address signs one browser in, once.") && !other.text.contains("Back to home"))
     let session = String(cookie.prefix { $0 != ";" })
     for host in ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "printer", "10.0.0.1"] {
       let foreign = try await Curl([viewer.server + page, "-H", "Host: \(host)", "-H", "Cookie: \(session)"])
@@ -114,7 +115,7 @@ import Testing
     #expect(viewer.program.firstLine.hasPrefix("Viewing 2 snapshots at "))
     #expect(try await viewer.get(viewer.link).field("Location") == "/")
     let list = try await viewer.get("/").text
-    #expect(list.contains("\(first)") && list.contains("\(second)"))
+    #expect(list.contains("\(first)") && list.contains("\(second)") && !list.contains("Last 30 days"))
     let found = try await viewer.get("/search?find=unread").text
     #expect(found.contains("/snapshots/\(first)/files/") && found.contains("/snapshots/\(second)/files/"))
     #expect(try await viewer.get("/snapshots/\(first)?list=problems").text.contains("1 problem"))
@@ -202,6 +203,30 @@ import Testing
     try await eventually { try none.program.errors.contains("No browser was opened") }
     #expect(try await none.get(none.link).status == 303)
     #expect(await none.program.stop() == 0)
+  }
+
+  @Test(.enabled(if: Browser.isInstalled, "Install chromium and chromium-driver: make setup"))
+  func `a browser is signed in by the address, and its scripts work`() async throws {
+    let (zip, id) = try await bundle(
+      "app", ["feed.json": #"{"items":[{"title":"Storm"}]}"#, "other.json": "[]"])
+    let viewer = try await view([zip])
+    try await Browser.run(width: 390) { browser in
+      try await browser.open(#require(URL(string: viewer.link)))
+      // The secret is not in the address any more.
+      #expect(try await browser.evaluate("location.pathname") == "/snapshots/\(id)")
+      #expect(try await browser.evaluate("document.referrer") == "")
+      try await browser.open(
+        #require(URL(string: "\(viewer.server)/snapshots/\(id)/files/recordings/feed.json")))
+      #expect(try await browser.text("main").contains("Storm"))
+      #expect(
+        try await browser.evaluate(
+          "document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+          == "true")
+      // What the scripts of the page load.
+      let part = "done => fetch(location.pathname + '?part=1').then(answer => done(String(answer.status)))"
+      #expect(try await browser.result(ofAsync: part) == "200")
+    }
+    await viewer.program.stop()
   }
 
   @Test func `bad input is refused with one sentence, and leaves nothing`() async throws {

@@ -19,7 +19,8 @@ struct PageFrame: Sendable, Hashable {
   var notice: PageNotice?
   /// The issue tracker to which pages link.
   var tracker = IssueTracker()
-  /// Whether the server has one user, who signs in by a link. Nobody else can fetch from it, and nobody reads its log.
+  /// Whether the server has one user, who signs in by a link. Nobody else fetches from it, nobody reads its log, and the
+  /// snapshots were received when it was started.
   var hasOneUser = false
 }
 

@@ -67,7 +67,7 @@ extension ProblemPage: Page {
     [
       "status": status, "problem": PageText.cut(title, to: 400).text,
       "detail": PageText.cut(detail, to: 4000).text, "requestID": frame.hasOneUser ? nil : requestID,
-      "home": PagePath.home().description,
+      "home": frame.hasOneUser && frame.account == .signedOut ? nil : PagePath.home().description,
     ]
   }
 }

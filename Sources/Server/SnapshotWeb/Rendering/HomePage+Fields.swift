@@ -5,14 +5,14 @@ extension HomePage: Page {
   var template: PageTemplates.Name { .home }
   var title: String { search.isEmpty ? "Data Snapshots" : "Search" }
 
-  func fields(in _: PageFrame) -> Fields {
+  func fields(in frame: PageFrame) -> Fields {
     let isFirst = !list.isContinued
     return [
       "isSearch": !search.isEmpty,
       "search": search.fields,
       "heading": search.isEmpty ? (isFirst ? "Newest snapshots" : "Older snapshots") : "Search results",
       "list": list.fields(showsReport: true) { PagePath.home(search, cursor: $0).description },
-      "chart": search.isEmpty && isFirst ? ActivityChart(days)?.fields : nil,
+      "chart": search.isEmpty && isFirst && !frame.hasOneUser ? ActivityChart(days)?.fields : nil,
       "deletion": deletion,
       "contents": search.values[.text].map { PagePath.search(.newest, find: $0).description },
       "contentsCount": Measures.number(SearchPage.snapshots),

@@ -11,7 +11,7 @@ extension SnapshotPage {
     return [
       "words": note == nil && metadata.isEmpty
         ? nil : ["note": note, "fields": metadata, "hasFields": !metadata.isEmpty] as Fields,
-      "facts": budget.part(4000) { facts(&$0) },
+      "facts": budget.part(4000) { facts(in: frame, &$0) },
       "history": showsHistory ? PagePath.history(record.id).description : nil,
       "neighbours": budget.part(2400) { neighbours.fields(of: record, &$0) },
       "commands": frame.hasOneUser ? nil : ["rows": commands(isOpen: isOpen)] as Fields,
@@ -23,7 +23,7 @@ extension SnapshotPage {
     ]
   }
 
-  private func facts(_ budget: inout PageBudget) -> [Fields] {
+  private func facts(in frame: PageFrame, _ budget: inout PageBudget) -> [Fields] {
     func text(_ label: String, _ text: String) -> Fields {
       ["label": label, "name": budget.name(text), "time": nil, "size": nil, "code": nil]
     }
@@ -42,7 +42,7 @@ extension SnapshotPage {
       text("System", "\(device.system) \(device.systemVersion)"),
       text("Locale", device.locale),
       time("Created", Measures.timeFields(record.createdAt)),
-      time("Received", Measures.timeFields(record.receivedAt)),
+      frame.hasOneUser ? nil : time("Received", Measures.timeFields(record.receivedAt)),
     ].compactMap { $0 }
     if let end = record.expiresAt { facts.append(time("Expires", Measures.timeFields(end))) }
     facts.append(text("Integrity", record.verified.words))

@@ -87,7 +87,7 @@ package struct WebPages: Sendable {
       [.tokenNeeded, .sessionEnded].contains(kind)
     {
       let page = ProblemPage(
-        status: problem.status.code, title: "Nobody is signed in",
+        status: problem.status.code, title: "You are not signed in",
         detail: """
           Open the address that `snapshot view` has printed. It signs one browser in, once. If that was closed, or for \
           another browser, start `snapshot view` again.
