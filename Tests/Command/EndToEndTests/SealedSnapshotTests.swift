@@ -77,6 +77,7 @@ import Testing
 
   @Test func `a server keeps no byte of what a sealed bundle hides`() async throws {
     let storage = folder.file("server/storage")
+    try FileManager.default.createDirectory(at: folder.file("server"), withIntermediateDirectories: true)
     let server = try await TestServer(storage: storage)
     let address = ["--server", server.url.absoluteString]
     let upload = try await run(
@@ -170,15 +171,17 @@ import Testing
       // Options after `--` belong to the program that `run` starts.
       let place = arguments.firstIndex(of: "--") ?? arguments.endIndex
       func with(_ options: [String]) -> [String] { arguments[..<place] + options + arguments[place...] }
+      if name != "verify" {
+        let wrong = try await run(with(["--identity", otherKey]))
+        #expect(wrong.status == 2 && wrong.errors.contains("sealed to others"), "\(name): \(wrong.errors)")
+        let without = try await run(arguments)
+        #expect(
+          without.status == 2 && without.errors.contains("pass --identity FILE"), "\(name): \(without.errors)"
+        )
+      }
       let opened = try await run(with(["--identity", key]))
       #expect(opened.status == status, "\(name): \(opened.errors)")
       #expect(word.isEmpty || opened.text.contains(word), "\(name): \(opened.text)")
-      if name == "verify" { continue }
-      let wrong = try await run(with(["--identity", otherKey]))
-      #expect(wrong.status == 2 && wrong.errors.contains("sealed to others"), "\(name): \(wrong.errors)")
-      let without = try await run(arguments)
-      #expect(
-        without.status == 2 && without.errors.contains("pass --identity FILE"), "\(name): \(without.errors)")
     }
     let verify = try await run(["verify", zip])
     #expect(verify.status == 0 && verify.text.contains("sealed snapshot \(id), intact as far as"))

@@ -21,7 +21,8 @@ import ZipArchive
 
   init() throws {
     var sample = try SampleSnapshot([
-      "hiddenidentifier": Data("hiddencontents".utf8), "b": Data(count: 200_000),
+      "hiddenidentifier": Data("hiddencontents".utf8),
+      "b": Data((0..<200_000).map { _ in UInt8.random(in: 0...255) }),
     ])
     try sample.temporary.write(Data("x".utf8), to: "snapshot/attachments/hiddenfile.txt")
     sample.manifest.modules = [Module(name: "hiddenmodule", files: ["hiddenidentifier"])]
