@@ -47,11 +47,11 @@ struct ReplayOnlyTests {
 
   @Test func `a folder that is no snapshot is refused with its reason`() throws {
     #expect(throws: BundleError.self) { try SnapshotMode(replaying: app.temporary.file("nowhere")) }
-    try app.temporary.write(Data(#"{"formatVersion": 2}"#.utf8), to: "newer/manifest.json")
+    try app.temporary.write(Data(#"{"formatVersion": 3}"#.utf8), to: "newer/manifest.json")
     let error = #expect(throws: BundleError.self) {
       try SnapshotMode(replaying: app.temporary.file("newer"))
     }
-    #expect(error?.description.contains("format version 2") == true)
+    #expect(error?.description.contains("format version 3") == true)
   }
 
   @Test func `the environment of a launch replays a snapshot without touching the app's folder`() async throws

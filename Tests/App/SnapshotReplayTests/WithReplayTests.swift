@@ -196,9 +196,9 @@ import Testing
     let damaged = await refusal("damaged")
     #expect(damaged?.code == .fixtureRefused && damaged?.description.contains(zip.path) == true)
 
-    try fixture.folder.write(Data(#"{"formatVersion":2}"#.utf8), to: "Fixtures/newer.snapshot/manifest.json")
+    try fixture.folder.write(Data(#"{"formatVersion":3}"#.utf8), to: "Fixtures/newer.snapshot/manifest.json")
     let newer = await refusal("newer")
-    #expect(newer?.code == .fixtureRefused && newer?.description.contains("format version 2") == true)
+    #expect(newer?.code == .fixtureRefused && newer?.description.contains("format version 3") == true)
 
     try fixture.write("old", [.data("feed", "")])
     let old = await refusal("old", maximumAge: .seconds(86_400))

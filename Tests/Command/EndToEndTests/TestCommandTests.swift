@@ -138,13 +138,13 @@ import Testing
     var damaged = try Data(contentsOf: zip)
     damaged.removeLast(30)
     try folder.write(damaged, to: "damaged.zip")
-    try folder.write(Data(#"{"formatVersion":2}"#.utf8), to: "newer/manifest.json")
+    try folder.write(Data(#"{"formatVersion":3}"#.utf8), to: "newer/manifest.json")
     try folder.write(Data("x".utf8), to: "plain.txt")
     let cases: [([String], String)] = [
       ([zip.path, "--name", "../x"], "can't be the name of a test"),
       ([zip.path, "--name", String(repeating: "n", count: 81)], "can't be the name of a test"),
       ([folder.file("damaged.zip").path, "--name", "A"], "The zip is refused"),
-      ([folder.file("newer").path, "--name", "A"], "format version 2"),
+      ([folder.file("newer").path, "--name", "A"], "format version 3"),
       ([folder.file("plain.txt").path, "--name", "A"], "is not a snapshot bundle"),
       ([zip.path, "--name", "A", "--redact", "nowhere.json"], "nowhere.json can't be read"),
     ]

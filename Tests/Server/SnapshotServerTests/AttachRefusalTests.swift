@@ -166,6 +166,6 @@ import Testing
   }
 
   @Test func `a manifest of a newer format is a 422 that names both versions`() async throws {
-    try await expectRefused(SampleBundle { $0.formatVersion = 2 }.bytes, "2")
+    try await expectRefused(SampleBundle { $0.formatVersion = 3 }.bytes, "3")
   }
 }

@@ -80,7 +80,7 @@ struct BundleErrorTests {
     sample.manifest.formatVersion = 7
     try sample.writeManifest()
     for refusal in try refusals(sample) {
-      #expect(refusal.contains("format version 7") && refusal.contains("up to 1"))
+      #expect(refusal.contains("format version 7") && refusal.contains("up to 2"))
     }
   }
 

@@ -69,10 +69,10 @@ struct ManifestTests {
   }
 
   @Test func `a newer format is reported as such, whatever else it contains`() {
-    let words = refusal(Data(#"{"formatVersion": 2, "snapshots": []}"#.utf8))
+    let words = refusal(Data(#"{"formatVersion": 3, "snapshots": []}"#.utf8))
     #expect(
       words
-        == "The snapshot has format version 2; this software reads versions up to 1. Update it to open this snapshot."
+        == "The snapshot has format version 3; this software reads versions up to 2. Update it to open this snapshot."
     )
   }
 

@@ -67,6 +67,9 @@ import Testing
       $0.isPinned = true
       $0.isGood = true
       $0.problemCount = 4
+      $0.sealed = SealedContents(
+        recipients: [.init(type: "X25519", recipient: "age1")], size: 7, bundle: SnapshotID(),
+        rewrapped: SnapshotID())
       $0.revision = 3
       $0.attempt = SnapshotID()
     }
@@ -79,7 +82,7 @@ import Testing
     #expect(decoded == record)
     let optional: Set = [
       "manifestID", "identifiers", "attachedBy", "expiresAt", "comments", "pinned", "good", "revision",
-      "problemCount",
+      "problemCount", "sealed",
     ]
     for key in members.keys {
       var others = members
