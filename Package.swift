@@ -195,7 +195,7 @@ let command = group(
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "ReplayServer", "SnapshotServer",
         .httpTypes,
-        .logging, .argumentParser, .configuration, .serviceLifecycle,
+        .logging, .argumentParser, .configuration, .crypto, .cryptoExtras, .serviceLifecycle,
         .unixSignals, .yams,
       ])
   ])

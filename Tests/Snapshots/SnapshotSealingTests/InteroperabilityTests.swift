@@ -7,14 +7,8 @@ import Testing
 ///
 /// `age` is tried if it is installed. `Tests/Sealing/run` names more programs with its command line in the variable
 /// `AGE_PROGRAMS`, separated by commas, and the number of files in `AGE_FILES`.
-@Suite(.enabled(if: !Self.programs.isEmpty, "age isn't installed: `apt-get install age`"))
+@Suite(.enabled(if: !otherPrograms.isEmpty, "age isn't installed: `apt-get install age`"))
 struct InteroperabilityTests {
-  private static let programs: [String] = {
-    let named = ProcessInfo.processInfo.environment["AGE_PROGRAMS"].map {
-      $0.split(separator: ",").map(String.init)
-    }
-    return named ?? [Tool.find("age")].compactMap { $0 }
-  }()
   private static let count = Int(ProcessInfo.processInfo.environment["AGE_FILES"] ?? "") ?? 12
   /// The number of files of up to 100 MB among them.
   private static var largeCount: Int { count / 50 }
@@ -30,7 +24,7 @@ struct InteroperabilityTests {
       : Int.random(in: 0...200_000, using: &generator)
   }
 
-  @Test(arguments: programs) func `files are opened in both directions`(program: String) async throws {
+  @Test(arguments: otherPrograms) func `files are opened in both directions`(program: String) async throws {
     let folder = try TemporaryFolder()
     let identities = [SealingIdentity.generate(), .generate()]
     let keys = try folder.write(
@@ -74,3 +68,11 @@ struct InteroperabilityTests {
     #expect(recipient.lines == [identity.recipient.description])
   }
 }
+
+/// The programs to compare with.
+private let otherPrograms: [String] = {
+  let named = ProcessInfo.processInfo.environment["AGE_PROGRAMS"].map {
+    $0.split(separator: ",").map(String.init)
+  }
+  return named ?? [Tool.find("age")].compactMap { $0 }
+}()

@@ -2,15 +2,18 @@ import SnapshotFormat
 
 extension PageContent {
   var uploadSection: HTML {
-    """
-    <section aria-labelledby="upload-title"><h2 id="upload-title">Send to a bug report</h2>
-    \(overview.sealing.map { sealing -> HTML in "<p id=\"sealing\" class=\"note\">\(sealing.summary)</p>" })
-    \(entry(
+    let sealing = overview.sealing.map { sealing -> HTML in
+      "<p id=\"sealing\" class=\"note\">\(sealing.summary)</p>"
+    }
+    return """
+      <section aria-labelledby="upload-title"><h2 id="upload-title">Send to a bug report</h2>
+      \(sealing)
+      \(entry(
       .upload, label: "Bug report",
       hint: "The report’s name in your tracker, such as BUG-123. The recordings on this device are sent to it.",
       submit: "Upload", length: ReportID.maximumLength, before: noteField(of: .upload, id: "note")))
-    </section>
-    """
+      </section>
+      """
   }
 
   /// Offers the run that crashed. Not refreshed, so that the tester's words stay.

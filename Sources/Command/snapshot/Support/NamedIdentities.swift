@@ -1,3 +1,4 @@
+import Crypto
 import CryptoExtras
 import Foundation
 import SnapshotSealing

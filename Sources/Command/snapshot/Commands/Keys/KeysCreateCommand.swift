@@ -25,11 +25,11 @@ struct KeysCreateCommand: ParsableCommand {
     let identity = try makeIdentity()
     let text = IdentityFile.contents(
       of: identity, createdAt: SnapshotJSON.text(of: Date()))
-    do {
+    do throws(SystemError) {
       let file = try File(output, .create(mode: 0o600))
       try file.write(Array(text.utf8), at: 0)
       try file.synchronize()
-    } catch let error as SystemError {
+    } catch {
       throw CommandFailure("Cannot write the identity to \(output): \(error)")
     }
     Console.message("Wrote the secret identity to \(output). Keep a copy in a safe place.")
@@ -37,7 +37,7 @@ struct KeysCreateCommand: ParsableCommand {
   }
 
   private func makeIdentity() throws(CommandFailure) -> SealingIdentity {
-    do { return postQuantum ? try .generateHybrid() : .generate() } catch {
+    do { return try postQuantum ? .generateHybrid() : .generate() } catch {
       throw CommandFailure(error.description)
     }
   }
