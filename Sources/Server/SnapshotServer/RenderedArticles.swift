@@ -3788,7 +3788,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "datasnapshots": Manual.Article(
       title: ##"DataSnapshots"##,
-      digest: "a5f4e47225bfcfbd003e25e6f55d38ab725a7591bc291bbca8b1380b66de6394",
+      digest: "ca36ea854e77c35d949c03551fb905c78f59492436c9a80f648e440b7cd2d358",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>DataSnapshots</h1>
@@ -3889,7 +3889,7 @@ let packed = try await snapshots.makeSnapshot(report: ReportID(validating: &quot
 let seen = try await world.data(for: &quot;news/feed&quot;)  // what the user saw; nothing is fetched
 let attached = snapshots.activeAttachments[&quot;screenshot.png&quot;]
 </code></pre>
-<p><code>SnapshotMode/activate(bundle:)</code> checks and unpacks the whole bundle and then replaces the active snapshot in one step: each call of <code>process</code> uses the old snapshot or the new one, never a mixture. This also holds after a crash. <code>SnapshotMode/deactivate()</code> ends the replay.</p>
+<p><code>SnapshotMode/activate(bundle:identities:)</code> checks and unpacks the whole bundle and then replaces the active snapshot in one step: each call of <code>process</code> uses the old snapshot or the new one, never a mixture. This also holds after a crash. <code>SnapshotMode/deactivate()</code> ends the replay.</p>
 <p>While replaying, <code>SnapshotMode/now</code>, <code>SnapshotMode/timeZone</code>, <code>SnapshotMode/locale</code> and <code>SnapshotMode/calendar</code> are those of the recording. An app that uses them everywhere shows on any day what the user saw.</p>
 <p><a href="/docs/fromareporttoafailingtest">From a report to a failing test</a> makes a test of a snapshot.</p>
 <h3 id="when-the-app-crashes">When the app crashes</h3>
@@ -4124,7 +4124,7 @@ snapshot pack Fixture.xcappdata --output Fixture.zip
 """##),
     "sealingonthedevice": Manual.Article(
       title: ##"Sealing on the device"##,
-      digest: "2abe76ff73e97b4154e35405fb62f9fc451fc0fbe784d33a059f9271d4760678",
+      digest: "474f95f0a9feb4f52751d0a6e84f513e245fe68fad99cc9f48b5314e76654f5e",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a> <span aria-hidden="true">/</span> <a href="/docs/datasnapshots">DataSnapshots</a></nav>
 <div class="title"><div><h1>Sealing on the device</h1>
@@ -4183,7 +4183,7 @@ let opened = try await snapshots.activate(bundle: zip, identities: file.identiti
 <p>A sealed bundle is a zip, and the sealed part is an ordinary age file. Its contents are the bundle as it was before:</p>
 <pre><code>unzip -p snapshot.zip sealed.age | age -d -i team.key &gt; inner.zip
 </code></pre>
-<p><a href="/docs/sealedsnapshots">Sealed snapshots</a> describes the commands, and what the server does with sealed bundles.</p>
+<p><a href="/docs/sealedsnapshots">Sealed snapshots</a> describes the commands, what the server does with sealed bundles, and each step after a key was stolen.</p>
 </article>
 </div>
 """##),
