@@ -118,4 +118,32 @@ import Testing
     #expect(try Self.error(mixed)?.description.contains("mixed") == true)
     #expect(try Self.error(stanza("scrypt \(digits) 2")) == .passphraseRequired)
   }
+
+  @Test func `an identity file that was encrypted with a passphrase is opened, also in armor`() throws {
+    let salt = Data(repeating: 9, count: 16)
+    let key = try Testkit.scrypt(
+      passphrase: Array("secret".utf8), salt: Array("age-encryption.org/v1/scrypt".utf8) + salt,
+      rounds: 1 << 2)
+    let box = try ChaChaPoly.seal(
+      HandmadeFile.fileKey, using: SymmetricKey(data: key),
+      nonce: ChaChaPoly.Nonce(data: [UInt8](repeating: 0, count: 12)))
+    let stanza =
+      "-> scrypt \(HandmadeFile.base64(salt)) 2\n\(HandmadeFile.base64(box.ciphertext + box.tag))\n"
+    let bytes = try HandmadeFile(stanza: stanza, contents: Data("# mine\n\(HandmadeFile.identity)\n".utf8))
+      .bytes()
+    let armored =
+      "\n-----BEGIN AGE ENCRYPTED FILE-----\n"
+      + Data(bytes).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+      + "\n-----END AGE ENCRYPTED FILE-----\n"
+    for contents in [bytes, Array(armored.utf8)] {
+      #expect(IdentityFile.isEncrypted(contents))
+      #expect(throws: SealingError.encryptedIdentityFile) { try IdentityFile(contents) }
+      let right = Passphrase("secret", derive: Testkit.scrypt)
+      let file = try IdentityFile(contents, openedWith: right)
+      #expect(file.identities.map(\.secretText) == [HandmadeFile.identity])
+      #expect(throws: SealingError.wrongPassphrase) {
+        try IdentityFile(contents, openedWith: Passphrase("wrong", derive: Testkit.scrypt))
+      }
+    }
+  }
 }
