@@ -15,4 +15,15 @@ public enum StandardStreams {
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
+
+  /// Reads what has arrived on standard input, at most `count` bytes, and waits if there is nothing. Returns nothing at the
+  /// end.
+  public static func readInput(upTo count: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let length = try retryingInterrupts("read", "standard input") {
+      unsafe bytes.withUnsafeMutableBytes { unsafe read(STDIN_FILENO, $0.baseAddress, $0.count) }
+    }
+    bytes.removeLast(count - Int(length))
+    return bytes
+  }
 }

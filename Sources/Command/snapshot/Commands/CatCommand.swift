@@ -1,5 +1,4 @@
 import ArgumentParser
-import DataSnapshots
 import Foundation
 import JSONText
 import SnapshotClient
@@ -39,7 +38,7 @@ struct CatCommand: AsyncParsableCommand {
 
   func run() async throws {
     let source = SearchedSource(try await options.open(snapshot))
-    let file = try self.file(in: source)
+    let file = try source.file(named: recording, call: call)
     do {
       if raw, path == nil {
         let next = try file.open()
@@ -51,28 +50,6 @@ struct CatCommand: AsyncParsableCommand {
     } catch let error as BundleError {
       throw CommandFailure("\(error)", status: .refused)
     }
-  }
-
-  /// Finds the file that the arguments name.
-  private func file(in source: SearchedSource) throws(CommandFailure) -> SearchedSource.File {
-    let folders = ["", "attachments/", "app-data/"]
-    let named = source.files.filter { file in
-      file.name == recording
-        || folders.contains { file.path == $0 + recording || file.name == $0 + recording }
-    }
-    // A recording comes before a file of the same name.
-    let calls = named.filter { $0.name == recording && $0.path.hasPrefix("recordings/") }
-    let candidates = calls.isEmpty ? named : calls
-    if let call {
-      guard let file = candidates.first(where: { $0.call == call }) else {
-        throw CommandFailure("The snapshot has no call \(call) of ‘\(recording)’.", status: .refused)
-      }
-      return file
-    }
-    if let file = candidates.max(by: { ($0.call ?? 0) < ($1.call ?? 0) }) { return file }
-    let nearest = NearestIdentifiers.find(recording, among: source.files.map(\.name)).first
-    let mend = nearest.map { "did you mean ‘\($0)’?" } ?? "`snapshot inspect` lists what it has."
-    throw CommandFailure("The snapshot has no recording or file ‘\(recording)’; \(mend)", status: .refused)
   }
 
   private func print(_ source: SearchedSource.File, in scratch: ScratchFolder) throws {

@@ -23,7 +23,15 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write the HTTP archive to this new file.", valueName: "file"))
   var har: String
 
+  @Flag(help: "Print the path and the number of exchanges as JSON.")
+  var json = false
+
   @OptionGroup var options: ReadingOptions
+
+  private struct Result: Encodable {
+    let path: String
+    let exchanges: Int
+  }
 
   func run() async throws {
     try NewPath.check(har, kind: "file")
@@ -52,7 +60,11 @@ struct ExportCommand: AsyncParsableCommand {
       )
     }
     Console.message("Exported \(Console.count(export.count, "exchange")).")
-    Console.print(har)
+    if json {
+      Console.print(json: Result(path: har, exchanges: export.count))
+    } else {
+      Console.print(har)
+    }
   }
 
   private func write(_ source: OpenSnapshot, to staged: String) throws -> ArchiveExport {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Dispatch
 import SnapshotClient
 import SnapshotFormat
 import SnapshotViewer
@@ -63,7 +62,8 @@ struct GrepCommand: AsyncParsableCommand {
     for source in sources {
       // A bundle stays readable after its file was removed.
       let files = try await options.withSource(source) { try SearchedSource($0) }
-      let results = try Self.results(of: search, in: files)
+      let (results, large) = try files.results(of: search)
+      for name in large.prefix(20) { Console.message("Too large to be searched: \(Console.escaped(name))") }
       if !json, sources.count > 1, !results.isEmpty { Console.print(Console.escaped(files.name)) }
       if !json { for file in results { file.lines.forEach(Console.print) } }
       isFound = isFound || !results.isEmpty
@@ -71,33 +71,5 @@ struct GrepCommand: AsyncParsableCommand {
     }
     if json { Console.print(json: found) }
     return isFound
-  }
-
-  /// Searches all files, several at a time. Those with a rare value come first.
-  private static func results(
-    of search: ContentSearch, in source: SearchedSource
-  ) throws(CommandFailure) -> [FoundFile] {
-    let outcomes = Lock<[Int: Result<ContentSearch.Outcome, any Error>]>([:])
-    DispatchQueue.concurrentPerform(iterations: source.files.count) { index in
-      let file = source.files[index]
-      let outcome = Result { try search.search(size: file.size, file.open) }
-      if case .success(.searched(let findings)) = outcome, findings.isEmpty { return }
-      outcomes.withLock { $0[index] = outcome }
-    }
-    var found: [(rarity: Double, file: FoundFile)] = []
-    var large: [String] = []
-    for (index, outcome) in outcomes.value.sorted(by: { $0.key < $1.key }) {
-      let file = source.files[index]
-      switch outcome {
-      case .success(.searched(let findings)), .success(.unfinished(let findings, _)):
-        found.append((findings.rarity, FoundFile(findings, in: file, of: source)))
-      case .success(.tooLarge): large.append(file.name)
-      case .success(.binary): break
-      case .failure(let error): throw CommandFailure("\(file.name): \(error)", status: .refused)
-      }
-    }
-    for name in large.prefix(20) { Console.message("Too large to be searched: \(Console.escaped(name))") }
-    return found.enumerated().sorted { ($0.element.rarity, $0.offset) < ($1.element.rarity, $1.offset) }
-      .map(\.element.file)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SnapshotClient
+import SnapshotFormat
 
 struct OpenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -13,12 +14,24 @@ struct OpenCommand: AsyncParsableCommand {
   @Flag(name: .customLong("print"), help: "Only print the address.")
   var onlyPrints = false
 
+  @Flag(help: "Print the UUID and the address as JSON.")
+  var json = false
+
   @OptionGroup var options: ServerOptions
+
+  private struct Result: Encodable {
+    let id: SnapshotID
+    let url: String
+  }
 
   func run() async throws {
     let (reference, client) = try await options.resolve(snapshot)
     let address = "\(client.server)/snapshots/\(reference.id)"
-    Console.print(address)
+    if json {
+      Console.print(json: Result(id: reference.id, url: address))
+    } else {
+      Console.print(address)
+    }
     if !onlyPrints { try await SystemBrowser.open(address) }
   }
 }

@@ -20,32 +20,11 @@ struct ProblemsCommand: AsyncParsableCommand {
 
   @OptionGroup var options: ReadingOptions
 
-  private struct Row: Encodable {
-    var identifier: String?
-    var call: Int?
-    var problem: String
-
-    /// The identifier, and the problem.
-    var line: String {
-      Console.escaped((identifier ?? "others") + (call.map { ", call \($0)" } ?? "")) + ": "
-        + Console.escaped(problem)
-    }
-  }
-
   func run() async throws {
     try await SearchStatus.exit {
-      let rows = try Self.rows(of: try await options.open(snapshot))
+      let rows = try ProblemRow.rows(of: try await options.open(snapshot))
       if json { Console.print(json: rows) } else { rows.map(\.line).forEach(Console.print) }
       return !rows.isEmpty
     }
-  }
-
-  private static func rows(of snapshot: OpenSnapshot) throws(BundleError) -> [Row] {
-    var rows: [Row] = []
-    for recording in snapshot.manifest.recordings {
-      guard let problem = recording.problem(with: try snapshot.state(of: recording)) else { continue }
-      rows.append(Row(identifier: recording.identifier, call: recording.call, problem: "\(problem)"))
-    }
-    return rows + snapshot.manifest.dropped.map { Row(identifier: $0.identifier, problem: $0.summary) }
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Redaction
 import SnapshotFormat
 import SystemIO
 
@@ -33,7 +34,17 @@ struct TestCommand: AsyncParsableCommand {
       valueName: "rules"))
   var redact: String?
 
+  @Flag(help: "Print the paths, the name of the type and the command that runs the test as JSON.")
+  var json = false
+
   @OptionGroup var options: ReadingOptions
+
+  private struct Result: Encodable {
+    let fixture: String
+    let test: String
+    let type: String
+    let command: String
+  }
 
   func run() async throws {
     guard Folder.isFolder(into) else {
@@ -42,52 +53,25 @@ struct TestCommand: AsyncParsableCommand {
     }
     if let name { _ = try TestName(name) }
     let scratch = try ScratchFolder()
-    let (zip, manifest) = try await options.withSource(snapshot) { try fixture(of: $0, in: scratch) }
-    let written = WrittenTest(
-      name: try name.map { text throws(CommandFailure) in try TestName(text) } ?? defaultName(of: manifest),
-      manifest: manifest)
-    try written.write(fixture: zip, into: URL(filePath: into))
-    Console.print(path(written.name.fixture))
-    Console.print(path(written.name.file))
-    Console.print("swift test --filter \(written.name.type)")
-    Console.message(
-      "The target of the test needs the product SnapshotReplay, and exclude: [\"\(TestName.fixtures)\"] in Package.swift."
-    )
+    var rules: RedactionRules?
+    if let redact {
+      let isPreset = redact == "usualSecrets" && !FileManager.default.fileExists(atPath: redact)
+      rules = try RulesOptions.read(isPreset ? nil : redact)
+    }
+    let chosen = rules
+    let fixture = try await options.withSource(snapshot) { try TestFixture(of: $0, by: chosen, in: scratch) }
+    let written = try WrittenTest(name: fixture.name(name, of: snapshot), manifest: fixture.manifest)
+    try written.write(fixture: fixture.zip, into: URL(filePath: into))
+    let result = Result(
+      fixture: path(written.name.fixture), test: path(written.name.file), type: written.name.type,
+      command: written.command)
+    if json {
+      Console.print(json: result)
+    } else {
+      for line in [result.fixture, result.test, result.command] { Console.print(line) }
+    }
+    Console.message(WrittenTest.requirement)
   }
 
   private func path(_ name: String) -> String { into.hasSuffix("/") ? into + name : "\(into)/\(name)" }
-
-  /// Verifies the snapshot, and writes the bundle that becomes the fixture into `scratch`.
-  private func fixture(
-    of source: SnapshotSource, in scratch: ScratchFolder
-  ) throws -> (zip: URL, manifest: Manifest) {
-    let original = try source.snapshot(packedTo: scratch.file("packed.zip"))
-    let zip = scratch.file("fixture.zip")
-    do {
-      if let redact {
-        let isPreset = redact == "usualSecrets" && !FileManager.default.fileExists(atPath: redact)
-        _ = try RulesOptions.redact(
-          .bundle(original), by: RulesOptions.read(isPreset ? nil : redact), keepsWords: false,
-          isReproducible: true, in: scratch)
-        _ = try SnapshotBundle.pack(folder: scratch.file("redacted"), to: zip)
-      } else {
-        try FileManager.default.copyItem(at: original, to: zip)
-      }
-      return (zip, try SnapshotBundle.validate(zip: zip, depth: .full))
-    } catch let error as BundleError {
-      throw CommandFailure(error.description, status: .refused)
-    }
-  }
-
-  /// The report that the argument or the manifest names, or else the beginning of the UUID.
-  private func defaultName(of manifest: Manifest) throws(CommandFailure) -> TestName {
-    let isReport = SnapshotID(snapshot) == nil && snapshot.contains { $0.isNumber } && !snapshot.contains(".")
-    let report = isReport && !snapshot.contains("/") ? ReportID(snapshot) : nil
-    guard let text = (report ?? manifest.report)?.description else {
-      return try TestName("Snapshot-\(manifest.id.description.prefix(8))")
-    }
-    // A report's id can have characters that a file's name can't have.
-    return try TestName(
-      String(text.map { TestName.isAllowed($0) ? $0 : "-" }.drop { $0 == "." }.prefix(TestName.longest)))
-  }
 }

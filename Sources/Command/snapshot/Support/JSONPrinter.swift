@@ -1,6 +1,7 @@
 import JSONText
 
-/// Formats JSON documents that arrive in pieces, with one value in each line. Numbers and strings stay as written.
+/// Formats JSON documents that arrive in pieces, with one value in each line, or each document in one line. Numbers and
+/// strings stay as written.
 struct JSONPrinter {
   private var tokenizer: JSONTokenizer
   /// The containers that have not ended: whether each is an object, and whether it has no children yet.
@@ -8,8 +9,11 @@ struct JSONPrinter {
   private var isAfterKey = false
   private var isFirst = true
   private var output: [UInt8] = []
+  private let isCompact: Bool
 
-  init() {
+  /// - Parameter isCompact: whether a document is written in one line.
+  init(isCompact: Bool = false) {
+    self.isCompact = isCompact
     var configuration = JSONTokenizer.Configuration()
     configuration.keepsEscapes = true
     configuration.allowsSequence = true
@@ -75,6 +79,7 @@ struct JSONPrinter {
   }
 
   private mutating func breakLine() {
+    if isCompact { return }
     output.append(UInt8(ascii: "\n"))
     output += [UInt8](repeating: 0x20, count: 2 * open.count)
   }

@@ -1,3 +1,5 @@
+import DataSnapshots
+import Dispatch
 import Foundation
 import SnapshotFormat
 import SnapshotViewer
@@ -90,5 +92,57 @@ struct SearchedSource: Sendable {
       default: break
       }
     }
+  }
+}
+
+extension SearchedSource {
+  /// Finds the recording with this identifier, or the attachment or other file with this name.
+  /// - Parameter call: the number of the call; the last one if `nil`.
+  func file(named wanted: String, call: Int?) throws(CommandFailure) -> File {
+    let folders = ["", "attachments/", "app-data/"]
+    let named = files.filter { file in
+      file.name == wanted || folders.contains { file.path == $0 + wanted || file.name == $0 + wanted }
+    }
+    // A recording comes before a file of the same name.
+    let calls = named.filter { $0.name == wanted && $0.path.hasPrefix("recordings/") }
+    let candidates = calls.isEmpty ? named : calls
+    if let call {
+      guard let file = candidates.first(where: { $0.call == call }) else {
+        throw CommandFailure("The snapshot has no call \(call) of ‘\(wanted)’.", status: .refused)
+      }
+      return file
+    }
+    if let file = candidates.max(by: { ($0.call ?? 0) < ($1.call ?? 0) }) { return file }
+    let nearest = NearestIdentifiers.find(wanted, among: files.map(\.name)).first
+    let mend = nearest.map { "did you mean ‘\($0)’?" } ?? "`snapshot inspect` lists what it has."
+    throw CommandFailure("The snapshot has no recording or file ‘\(wanted)’; \(mend)", status: .refused)
+  }
+
+  /// Searches all files, several at a time. Those with a rare value come first.
+  /// - Returns: what was found, and the names of files that are too large to be searched.
+  func results(of search: ContentSearch) throws(CommandFailure) -> (found: [FoundFile], tooLarge: [String]) {
+    let outcomes = Lock<[Int: Result<ContentSearch.Outcome, any Error>]>([:])
+    DispatchQueue.concurrentPerform(iterations: files.count) { index in
+      let file = files[index]
+      let outcome = Result { try search.search(size: file.size, file.open) }
+      if case .success(.searched(let findings)) = outcome, findings.isEmpty { return }
+      outcomes.withLock { $0[index] = outcome }
+    }
+    var found: [(rarity: Double, file: FoundFile)] = []
+    var large: [String] = []
+    for (index, outcome) in outcomes.value.sorted(by: { $0.key < $1.key }) {
+      let file = files[index]
+      switch outcome {
+      case .success(.searched(let findings)), .success(.unfinished(let findings, _)):
+        found.append((findings.rarity, FoundFile(findings, in: file, of: self)))
+      case .success(.tooLarge): large.append(file.name)
+      case .success(.binary): break
+      case .failure(let error): throw CommandFailure("\(file.name): \(error)", status: .refused)
+      }
+    }
+    let ordered = found.enumerated().sorted {
+      ($0.element.rarity, $0.offset) < ($1.element.rarity, $1.offset)
+    }
+    return (ordered.map(\.element.file), large)
   }
 }

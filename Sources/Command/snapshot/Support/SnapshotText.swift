@@ -5,11 +5,13 @@ import SnapshotFormat
 struct SnapshotText {
   let lines: [String]
 
-  init(_ snapshot: OpenSnapshot) {
+  /// - Parameter hasBars: whether bars show the sizes of files.
+  init(_ snapshot: OpenSnapshot, hasBars: Bool = true) {
     let manifest = snapshot.manifest
     let lines =
       Self.words(manifest) + Self.origin(manifest) + Self.modules(manifest) + Self.dropped(manifest)
-      + Self.recordings(manifest) + Self.attachments(snapshot.members.filter(\.isAttachment))
+      + Self.recordings(manifest, hasBars)
+      + Self.attachments(snapshot.members.filter(\.isAttachment), hasBars)
       + Self.appData(snapshot.members.filter(\.isAppData))
     // Identifiers and names come from the application that recorded them, so they are escaped.
     self.lines = lines.map(Console.escaped)
@@ -100,11 +102,11 @@ struct SnapshotText {
     return lines
   }
 
-  private static func recordings(_ manifest: Manifest) -> [String] {
+  private static func recordings(_ manifest: Manifest, _ hasBars: Bool) -> [String] {
     let recordings = manifest.recordings.sorted {
       ($0.identifier, $0.call ?? 0) < ($1.identifier, $1.call ?? 0)
     }
-    let largest = recordings.map(\.size).max() ?? 0
+    let largest = hasBars ? recordings.map(\.size).max() ?? 0 : nil
     return ["", "Recordings   \(sum(recordings.map(\.size)))"]
       + recordings.map { recording in
         let call = recording.call.map { ", call \($0)" } ?? ""
@@ -113,9 +115,9 @@ struct SnapshotText {
       }
   }
 
-  private static func attachments(_ members: [OpenSnapshot.Member]) -> [String] {
+  private static func attachments(_ members: [OpenSnapshot.Member], _ hasBars: Bool) -> [String] {
     guard !members.isEmpty else { return [] }
-    let largest = members.map(\.size).max() ?? 0
+    let largest = hasBars ? members.map(\.size).max() ?? 0 : nil
     return ["", "Attachments  \(sum(members.map(\.size)))"]
       + members.map { line($0.size, of: largest, String($0.originalName.dropFirst("attachments/".count))) }
   }
@@ -124,8 +126,9 @@ struct SnapshotText {
     members.isEmpty ? [] : ["", "App data     \(sum(members.map(\.size)))"]
   }
 
-  private static func line(_ size: Int64, of largest: Int64, _ name: String) -> String {
-    "\(Columns.aligned(Console.size(size), to: 11))  \(Columns.bar(size, of: largest))  \(name)"
+  private static func line(_ size: Int64, of largest: Int64?, _ name: String) -> String {
+    let bar = largest.map { "  \(Columns.bar(size, of: $0))" } ?? ""
+    return "\(Columns.aligned(Console.size(size), to: 11))\(bar)  \(name)"
   }
 
   private static func sum(_ sizes: [Int64]) -> String {

@@ -9,8 +9,15 @@ struct WrittenTest {
   /// The maximum number of characters of a line that comes from the snapshot.
   static let lineLength = 200
 
+  /// What the package needs for the test.
+  static let requirement =
+    "The target of the test needs the product SnapshotReplay, and exclude: [\"\(TestName.fixtures)\"] in Package.swift."
+
   let name: TestName
   let manifest: Manifest
+
+  /// The command that runs the test.
+  var command: String { "swift test --filter \(name.type)" }
 
   // MARK: - Writing
 
