@@ -373,7 +373,7 @@ let tests = [
           "snapshot", "news-reader", "SnapshotServer", "DataSnapshots", "SnapshotSealing", "SnapshotFormat",
           "SnapshotClient",
           "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO",
-          "RedactionTesting", "TestSupport", .crypto, .logging, .yams,
+          "RedactionTesting", "TestSupport", "JSONText", .argumentParser, .crypto, .logging, .yams,
         ])
     ]),
   // A small app with bugs, its reports, and the tests that `snapshot test` has written of them.
