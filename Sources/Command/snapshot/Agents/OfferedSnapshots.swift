@@ -74,7 +74,7 @@ actor OfferedSnapshots {
         throw ToolFailure("There is no snapshot at this path.")
       }
       return try kept(.file(path, time)) {
-        try opened(SnapshotSource(path), in: ScratchFolder(), isOnServer: false)
+        try makeOpened(SnapshotSource(path), in: ScratchFolder(), isOnServer: false)
       }
     }
     // An address could send the token, or what an injected text wants to tell, to another server.
@@ -91,11 +91,11 @@ actor OfferedSnapshots {
     let scratch = try ScratchFolder()
     let zip = scratch.file("bundle.zip")
     _ = try await client.fetch(reference, to: zip)
-    return try kept(.server(reference.id)) { try opened(.bundle(zip), in: scratch, isOnServer: true) }
+    return try kept(.server(reference.id)) { try makeOpened(.bundle(zip), in: scratch, isOnServer: true) }
   }
 
   /// Opens a snapshot, also one that is sealed to an identity of this user.
-  private func opened(
+  private func makeOpened(
     _ source: SnapshotSource, in scratch: ScratchFolder, isOnServer: Bool
   ) throws -> Opened {
     try Opened(options.unsealed(source, in: scratch), scratch, isOnServer: isOnServer)
