@@ -107,7 +107,7 @@ struct ViewCommand: AsyncParsableCommand {
       let zip = try options.unsealed(.bundle(new), in: scratch).packed(to: new).url
       if zip != new { try Folder.remove(new.path) }
       var attachment = Attachment(report: try Self.report(of: zip), id: snapshot.id)
-      // Whoever has only a link can't read the record.
+      // A link gives access to the bundle only.
       if snapshot.link == nil {
         let record = try await client.record(snapshot.id)
         (attachment.report, attachment.metadata) = (record.report, record.metadata)
