@@ -1,3 +1,4 @@
+import DataSnapshots
 import SnapshotFormat
 
 extension PageContent {
