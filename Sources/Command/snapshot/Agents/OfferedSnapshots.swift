@@ -59,8 +59,16 @@ actor OfferedSnapshots {
     viewed = ViewerCache(CopySpace(folder: scratch.url.path))
   }
 
-  /// A client of the server.
-  nonisolated func client() throws -> SnapshotAPIClient { try options.server.client() }
+  /// A client of the server, which does not repeat requests, because an agent waits. Throws if there are only files.
+  nonisolated func client() throws -> SnapshotAPIClient {
+    guard hasServer else {
+      throw ToolFailure("No server is named; only the files that find_snapshots lists without arguments.")
+    }
+    return try options.server.client { $0.retries.attempts = 1 }
+  }
+
+  /// Whether there is a server. If files are offered, it must be named.
+  nonisolated var hasServer: Bool { offers.isEmpty || options.server.isServerNamed }
 
   /// Whether files are offered.
   nonisolated var offersFiles: Bool { !offers.isEmpty }
@@ -86,6 +94,7 @@ actor OfferedSnapshots {
       throw ToolFailure(
         "This is neither a UUID, six digits of its beginning, a report, nor a path below what is offered.")
     }
+    guard hasServer else { throw ToolFailure("No server is named, and there is no file at this path.") }
     let (reference, client) = try await options.server.resolve(name)
     if let known = recent(.server(reference.id)) { return known }
     let scratch = try ScratchFolder()

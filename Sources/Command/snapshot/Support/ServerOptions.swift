@@ -36,6 +36,9 @@ struct ServerOptions: ParsableArguments {
       "A PEM file with further authorities for the server's certificate (Linux).", valueName: "file"))
   var caFile: String?
 
+  /// Whether a server is named; otherwise the default is meant.
+  var isServerNamed: Bool { (server ?? Self.variable("SNAPSHOT_SERVER")) != nil }
+
   /// Finds the snapshot that `text` names (``SnapshotName``), and returns it with a client of its server: the one of
   /// `--server`, of the address in the text, or of the environment.
   func resolve(_ text: String) async throws -> (snapshot: SnapshotReference, client: SnapshotAPIClient) {

@@ -47,13 +47,12 @@ struct AgentFixture {
     return zip.path
   }
 
-  /// A client of a server that offers the folder, and writes tests. No server for snapshots answers.
+  /// A client of a server that offers the folder, and writes tests. There is no server for snapshots.
   func client(
     _ arguments: [String] = [], version: String = MCPServer.stateless, mark: String? = nil
   ) throws -> AgentClient {
     let command = try MCPCommand.parse(
-      [folder.file("offered").path, "--write-tests-to", tests.path, "--server", "http://127.0.0.1:9"]
-        + arguments)
+      [folder.file("offered").path, "--write-tests-to", tests.path] + arguments)
     let server = MCPServer(try command.tools()) { mark.map(Fence.init(mark:)) ?? Fence() }
     return AgentClient(server: server, version: version)
   }
@@ -74,24 +73,18 @@ struct AgentClient {
       text.components(separatedBy: "and cursor \"").dropFirst().last?.components(separatedBy: "\"").first
     }
     /// The lines between marks.
-    var data: [String] {
-      var lines: [String] = []
-      var isInside = false
+    var data: [String] { lines(inside: true) }
+    /// The other lines, with the marks.
+    var own: [String] { lines(inside: false) }
+
+    private func lines(inside: Bool) -> [String] {
+      var (lines, end): ([String], String?) = ([], nil)
       for line in text.components(separatedBy: "\n") {
-        if line.hasPrefix("[data "), line.hasSuffix(" ends]") { isInside = false }
-        if isInside { lines.append(line) }
-        if line.hasPrefix("[data "), line.contains(" begins: ") { isInside = true }
-      }
-      return lines
-    }
-    /// The other lines, without marks.
-    var own: [String] {
-      var lines: [String] = []
-      var isInside = false
-      for line in text.components(separatedBy: "\n") {
-        if line.hasPrefix("[data "), line.contains(" begins: ") { isInside = true }
-        if !isInside { lines.append(line) }
-        if line.hasPrefix("[data "), line.hasSuffix(" ends]") { isInside = false }
+        if line == end { end = nil }
+        if (end != nil) == inside { lines.append(line) }
+        if end == nil, let match = line.prefixMatch(of: #/\[data ([0-9a-f]{16}) begins: /#) {
+          end = "[data \(match.1) ends]"
+        }
       }
       return lines
     }

@@ -109,8 +109,7 @@ import Testing
     let (good, _) = try bundles()
     let client = try PipedClient(
       [
-        fixture.folder.file("offered").path, "--write-tests-to", fixture.tests.path, "--server",
-        "http://127.0.0.1:9",
+        fixture.folder.file("offered").path, "--write-tests-to", fixture.tests.path,
       ],
       errors: fixture.folder.write(Data(), to: "errors"))
     try investigate(client, [:], good: good)

@@ -38,7 +38,10 @@ struct FindSnapshotsTool: MCPTool {
     filter.maximumVersion = filter.minimumVersion
     filter.text = arguments.text("text")
     let cursor = arguments.text("cursor")
-    if filter == SnapshotFilter(), cursor == nil, snapshots.offersFiles { listFiles(&answer) }
+    if filter == SnapshotFilter(), cursor == nil, snapshots.offersFiles {
+      listFiles(&answer)
+      guard snapshots.hasServer else { return }
+    }
 
     var page: SnapshotAPIClient.Page
     do {
