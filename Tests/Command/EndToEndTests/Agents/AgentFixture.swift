@@ -22,7 +22,7 @@ struct AgentFixture {
   /// Writes a bundle with these recordings into the offered folder, and returns its path. A recording whose identifier is
   /// that of an exchange gets the status 200.
   @discardableResult func bundle(
-    _ name: String = "bug", _ recordings: [String: Data], note: String? = nil, report: String? = "BUG-7",
+    named name: String = "bug", _ recordings: [String: Data], note: String? = nil, report: String? = "BUG-7",
     fields: [String: String] = [:], module: Module? = nil
   ) throws -> String {
     let time = Date(timeIntervalSince1970: 1_700_000_000)

@@ -47,9 +47,9 @@ import Testing
     let before = Data("{\"message\":\"x\",\"count\":1}".utf8)
     // Identifiers of recordings have no control characters when an app records them, but anybody can write a bundle.
     let identifier = "news/" + String(text.prefix(200))
-    let good = try fixture.bundle("good", [identifier: before, "log": Data("x".utf8)])
+    let good = try fixture.bundle(named: "good", [identifier: before, "log": Data("x".utf8)])
     let bug = try fixture.bundle(
-      "bug", [identifier: json, "log": Data(text.utf8)], note: text, fields: ["steps": text],
+      named: "bug", [identifier: json, "log": Data(text.utf8)], note: text, fields: ["steps": text],
       module: Module(name: String(text.prefix(100)), files: [identifier, "missing"]))
     let client = try fixture.client(mark: Self.mark)
     let name = JSONValue.string(bug)

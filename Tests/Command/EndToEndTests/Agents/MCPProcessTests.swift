@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import JSONText
 import SnapshotFormat
@@ -100,8 +101,8 @@ import Testing
       Data(#"{"accounts":[{"balance":5},{"balance":\#(balance)}]}"#.utf8)
     }
     return (
-      try fixture.bundle("good", ["user.json": json(12)], note: "fine", report: nil),
-      try fixture.bundle("bug", ["user.json": json(-99)], note: "The balance is negative")
+      try fixture.bundle(named: "good", ["user.json": json(12)], note: "fine", report: nil),
+      try fixture.bundle(named: "bug", ["user.json": json(-99)], note: "The balance is negative")
     )
   }
 

@@ -100,9 +100,9 @@ import Testing
   }
 
   @Test func `values are searched, and snapshots compared`() async throws {
-    let good = try fixture.bundle("good", ["user.json": Data(#"{"balance":5,"name":"A"}"#.utf8)])
+    let good = try fixture.bundle(named: "good", ["user.json": Data(#"{"balance":5,"name":"A"}"#.utf8)])
     let bug = try fixture.bundle(
-      "bug", ["user.json": Data(#"{"balance":-99,"name":"A"}"#.utf8), "new": Data("1".utf8)])
+      named: "bug", ["user.json": Data(#"{"balance":-99,"name":"A"}"#.utf8), "new": Data("1".utf8)])
     let client = try fixture.client()
     let found = try await client.call(
       "search_contents", ["snapshot": .string(bug), "pattern": .string("balance:<0")])
