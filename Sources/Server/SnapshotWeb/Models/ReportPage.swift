@@ -102,7 +102,8 @@ extension SnapshotChanges {
       "lines": lines,
       "isSame": isSame,
       "isEmpty": lines.isEmpty && rows.isEmpty && !isSame,
-      "compare": PagePath.diff(older.id, with: newer.id).description,
+      "compare": older.sealed == nil && newer.sealed == nil
+        ? PagePath.diff(older.id, with: newer.id).description : nil,
     ]
   }
 

@@ -67,8 +67,9 @@ extension SnapshotRecord {
       "application": budget.name(
         application == .hidden ? applicationName : application.identifier, most: 80),
       "version": application.version == Self.noVersion ? nil : budget.name(application.version, most: 40),
-      "device": budget.name(device.model, most: 60),
-      "system": budget.name("\(device.system) \(device.systemVersion)", most: 60),
+      "device": budget.name(device == .hidden ? "device hidden" : device.model, most: 60),
+      "system": budget.name(
+        device == .hidden ? "system hidden" : "\(device.system) \(device.systemVersion)", most: 60),
       "recordings": hidesRecordings ? "?" : Measures.number(recordingCount),
       "recordingsNoun": recordingCount == 1 ? "recording" : "recordings",
       "problems": problemCount.flatMap { $0 > 0 ? Measures.count($0, "problem") : nil },

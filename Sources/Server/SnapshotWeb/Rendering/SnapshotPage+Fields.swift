@@ -71,7 +71,8 @@ extension SnapshotPage: Page {
     let words = record.metadata[SnapshotRecord.noteKey].map {
       PageText.cut($0.split(whereSeparator: \.isNewline).joined(separator: " "), to: Self.wordsLength).text
     }
-    var facts = [device.model, "\(device.system) \(device.systemVersion)"]
+    var facts =
+      device == .hidden ? ["device hidden"] : [device.model, "\(device.system) \(device.systemVersion)"]
     if application.version != SnapshotRecord.noVersion { facts.insert("(\(application.build))", at: 0) }
     let count = record.comments?.count ?? 0
     var comments = actions.contains(.comment) ? "Comment" : nil
