@@ -64,7 +64,8 @@ struct ZippedBundle {
     self.digests = digests
     problemCount = failures + manifest.dropped.count
     summary = BundleSummary(
-      manifest: manifest, recordingCount: recordings.count, identifiers: identifiers.identifiers)
+      manifest: manifest, recordingCount: manifest.sealed?.recordingCount ?? recordings.count,
+      identifiers: manifest.sealed?.identifiers ?? identifiers.identifiers)
     if manifest.sealed != nil { try checkSealed() } else { try check(&members) }
   }
 

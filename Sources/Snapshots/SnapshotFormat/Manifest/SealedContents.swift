@@ -78,14 +78,15 @@ extension SealedContents {
   /// Reads and checks the member `sealed` of a head. Unknown members are ignored.
   init(json: JSONValue) throws(ManifestProblem) {
     let members = try json.members()
-    let recipients = try members.required("recipients").elements().enumerated()
+    let recipients = try members.required("recipients").elements(at: "recipients").enumerated()
     var list: [Recipient] = []
     for (index, value) in recipients {
       do throws(ManifestProblem) {
         let members = try value.members()
         list.append(
           Recipient(
-            type: try members.required("type").text(), recipient: try members["recipient"]?.text()))
+            type: try members.required("type").text(at: "type"),
+            recipient: try members["recipient"]?.text(at: "recipient")))
       } catch {
         throw error.below(index).below("recipients")
       }
@@ -102,13 +103,11 @@ extension SealedContents {
       recordingCount = Int(clamping: number)
     }
     if let values = members["identifiers"] {
-      do throws(ManifestProblem) {
-        var identifiers: [String] = []
-        for value in try values.elements() { identifiers.append(try value.text()) }
-        self.identifiers = identifiers
-      } catch {
-        throw error.below("identifiers")
+      var identifiers: [String] = []
+      for value in try values.elements(at: "identifiers") {
+        identifiers.append(try value.text(at: "identifiers"))
       }
+      self.identifiers = identifiers
     }
     if let problem { throw problem }
   }
@@ -152,13 +151,13 @@ extension JSONValue {
     return members
   }
 
-  fileprivate func elements() throws(ManifestProblem) -> [JSONValue] {
-    guard case .array(let elements) = self else { throw ManifestProblem(.mismatch("an array")) }
+  fileprivate func elements(at key: String) throws(ManifestProblem) -> [JSONValue] {
+    guard case .array(let elements) = self else { throw ManifestProblem(.mismatch("an array"), at: key) }
     return elements
   }
 
-  fileprivate func text() throws(ManifestProblem) -> String {
-    guard case .string(let text) = self else { throw ManifestProblem(.mismatch("a string")) }
+  fileprivate func text(at key: String) throws(ManifestProblem) -> String {
+    guard case .string(let text) = self else { throw ManifestProblem(.mismatch("a string"), at: key) }
     return text
   }
 }
