@@ -1,5 +1,6 @@
 import DataSnapshots
 import Foundation
+import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
 import SnapshotSettings
@@ -50,7 +51,7 @@ import Testing
 
     let (_, sending) = try app.reporting()
     #expect(await sending.outcome(of: item.id)?.state == .done)
-    #expect(try await app.client.record(of: item.id).sha256 == item.sha256)
+    #expect(try await app.client.record(item.id).sha256 == item.sha256)
     await sending.close()
 
     let receiver = try makeApp(server.url, in: TemporaryFolder())
