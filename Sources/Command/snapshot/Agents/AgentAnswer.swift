@@ -79,6 +79,7 @@ struct AgentAnswer: Sendable {
       }
       // The carriage return of a line end is not shown.
       let next = consumed + length
+      if scalar == "\r", next == bytes.count, !isEnd { break }
       let isLineEnd = scalar == "\r" && next < bytes.count && bytes[next] == 0x0A
       let written = isLineEnd ? "" : Fence.escaped(scalar)
       guard used + written.utf8.count <= most else {

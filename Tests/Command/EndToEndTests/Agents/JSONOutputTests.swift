@@ -30,6 +30,11 @@ import Testing
     try FileManager.default.createDirectory(at: folder.file("tests"), withIntermediateDirectories: false)
     let (zip, _) = try await Sample.bundle(in: folder)
     let (other, _) = try await Sample.bundle(in: folder, seed: 1)
+    try folder.write(Data("[1,".utf8), to: "damaged/feed.json")
+    let damaged = folder.file("damaged.zip")
+    let packed = try await Product.run(
+      ["pack", folder.file("damaged").path, "--output", damaged.path, "--json"])
+    #expect(try JSONSerialization.jsonObject(with: packed.output) is [String: Any])
     let upload = try await Product.run(
       ["upload", zip.path, "--report", "BUG-7", "--json"], environment: environment)
     let record = try #require(try JSONSerialization.jsonObject(with: upload.output) as? [String: Any])
@@ -41,10 +46,10 @@ import Testing
       (["grep", "seed", id], 0, ["snapshot", "file", "identifier", "count", "groups"]),
       (["diff", zip.path, other.path], 1, ["changed", "added", "removed"]),
       (["diff", "--summary", zip.path, other.path], 1, ["differs", "recordings", "files", "alike"]),
-      (["problems", zip.path], 0, []),
+      (["problems", damaged.path], 1, ["identifier", "problem"]),
       (["verify", zip.path], 0, ["id"]),
       (["open", "--print", id], 0, ["id", "url"]),
-      (["link", id], 0, ["url"]),
+      (["link", id, "--expires", "1h"], 0, ["url", "expiresAt"]),
       (["test", "BUG-7", "--into", folder.file("tests").path], 0, ["fixture", "test", "type", "command"]),
       (["export", id, "--har", folder.file("a.har").path], 0, ["path", "exchanges"]),
       (["fetch", id, "--output", folder.file("fetched.zip").path], 0, ["id", "path", "size", "sha256"]),
