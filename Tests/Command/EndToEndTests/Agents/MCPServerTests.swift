@@ -103,7 +103,8 @@ import Testing
   @Test(
     arguments: [
       ([:], "snapshot is missing"), (["snapshot": .integer(1)], "must be a string"),
-      (["snapshot": .string("")], "is empty"), (["snapshot": .string("x"), "cursor": .null], "neither a UUID"),
+      (["snapshot": .string("")], "is empty"),
+      (["snapshot": .string("x"), "cursor": .null], "neither a UUID"),
       (["snapshot": .string("x"), "y": .integer(1)], "unknown argument"),
       (["snapshot": .string("x"), "cursor": .string("-1")], "not a cursor"),
       (["snapshot": .string(String(repeating: "x", count: 4097))], "more than 4096 bytes"),
