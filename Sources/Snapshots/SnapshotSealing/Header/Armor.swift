@@ -16,9 +16,11 @@ package enum Armor {
     var lines = Array(inner).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
       $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0
     }
-    guard lines.count > 2, lines.removeFirst().elementsEqual(HeaderFormat.armorStart.utf8),
-      lines.removeLast().elementsEqual(end.utf8), let last = lines.last, !last.isEmpty,
-      last.count <= HeaderFormat.columns, last.count.isMultiple(of: 4),
+    guard lines.count >= 2, lines.removeFirst().elementsEqual(HeaderFormat.armorStart.utf8),
+      lines.removeLast().elementsEqual(end.utf8)
+    else { throw .malformedArmor }
+    guard let last = lines.last else { return [] }
+    guard !last.isEmpty, last.count <= HeaderFormat.columns, last.count.isMultiple(of: 4),
       lines.dropLast().allSatisfy({ $0.count == HeaderFormat.columns }),
       let bytes = Base64.decode(String(decoding: lines.joined(), as: UTF8.self))
     else { throw .malformedArmor }

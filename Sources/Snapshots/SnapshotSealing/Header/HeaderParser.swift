@@ -42,6 +42,7 @@ struct HeaderParser: Sendable {
   private mutating func take(line: [UInt8]) throws(SealingError) -> SealedHeader? {
     switch expectation {
     case .version:
+      guard line.starts(with: HeaderFormat.versionStart.utf8) else { throw .notSealed(isArmored: false) }
       let version = String(decoding: line.dropFirst(HeaderFormat.versionStart.utf8.count), as: UTF8.self)
       guard !version.isEmpty, version.utf8.allSatisfy({ (33...126).contains($0) }) else {
         throw .malformedHeader("its version has a character that is not allowed")

@@ -41,8 +41,7 @@ public struct IdentityFile: Sendable {
 
   /// Whether a file was encrypted by `age -p`.
   public static func isEncrypted(_ contents: [UInt8]) -> Bool {
-    contents.starts(with: HeaderFormat.versionStart.utf8)
-      || contents.starts(with: HeaderFormat.armorStart.utf8)
+    contents.starts(with: HeaderFormat.versionStart.utf8) || Armor.isArmored(contents)
   }
 
   /// Parses a file that was encrypted by `age -p`.
