@@ -557,7 +557,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "agents": Manual.Article(
       title: ##"Agents"##,
-      digest: "d5503b909abd5fd555efa8e7ef52596206821f00e90c1fae4fa9bb6f2bedf700",
+      digest: "22684453925c3ac9628c0eadff0461330f792aa7fce87e524e2a9f76c07e005e",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Agents</h1>
@@ -575,7 +575,7 @@ snapshot token revoke 1f0c3a5b7d9e
 <h2 id="overview">Overview</h2>
 <p>A coding agent can use <code>snapshot</code> in two ways: by the command itself, with a page that says how, or by tools of the Model Context Protocol (MCP).</p>
 <h3 id="the-page">The page</h3>
-<pre><code>snapshot skill &gt; .claude/skills/snapshot/SKILL.md
+<pre><code>snapshot skill &gt; SKILL.md    # in the folder where your agent looks for skills
 </code></pre>
 <p>One page of Markdown: find the snapshot, look at its problems, search for the value that the user described, read around it, compare, and write the test. Every command that prints a result prints JSON with <code>--json</code>.</p>
 <h3 id="the-tools">The tools</h3>

@@ -7,7 +7,7 @@ struct SkillCommand: ParsableCommand {
     discussion: """
       The page is Markdown with a heading for agents that read skills from files:
 
-        snapshot skill > .claude/skills/snapshot/SKILL.md
+        snapshot skill > SKILL.md
       """)
 
   func run() { Console.print(Self.page) }

@@ -10,7 +10,7 @@ import Testing
   /// Commands that print no result of their own: they run until they are stopped, print the contents of a file, or have
   /// subcommands.
   private static let others: Set = [
-    "serve", "demo", "run", "replay", "cat", "mcp", "skill", "token", "config",
+    "serve", "demo", "run", "replay", "view", "cat", "mcp", "skill", "token", "config", "keys",
   ]
 
   @Test func `every command that prints a result has the option`() {

@@ -20,6 +20,14 @@ struct KeysCreateCommand: ParsableCommand {
   @Flag(help: "Make a key that resists quantum computers. `age` reads it from version 1.3 on.")
   var postQuantum = false
 
+  @Flag(help: "Print the path and the recipient as JSON.")
+  var json = false
+
+  private struct Result: Encodable {
+    let path: String
+    let recipient: String
+  }
+
   func run() throws {
     try NewPath.check(output, kind: "file", mend: "name another file; an identity is never overwritten.")
     let identity = try makeIdentity()
@@ -33,7 +41,8 @@ struct KeysCreateCommand: ParsableCommand {
       throw CommandFailure("Cannot write the identity to \(output): \(error)")
     }
     Console.message("Wrote the secret identity to \(output). Keep a copy in a safe place.")
-    Console.print(identity.recipient.description)
+    let result = Result(path: output, recipient: identity.recipient.description)
+    if json { Console.print(json: result) } else { Console.print(result.recipient) }
   }
 
   private func makeIdentity() throws(CommandFailure) -> SealingIdentity {

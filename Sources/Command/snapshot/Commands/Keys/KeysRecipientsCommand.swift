@@ -12,7 +12,12 @@ struct KeysRecipientsCommand: ParsableCommand {
     help: ArgumentHelp("A file with identities, as `snapshot keys create` writes it.", valueName: "file"))
   var file: String
 
+  @Flag(help: "Print the recipients as JSON.")
+  var json = false
+
   func run() throws {
-    for identity in try NamedIdentities.read(file) { Console.print(identity.recipient.description) }
+    let recipients = try NamedIdentities.read(file).map(\.recipient.description)
+    if json { return Console.print(json: recipients) }
+    for recipient in recipients { Console.print(recipient) }
   }
 }
