@@ -53,7 +53,7 @@ public final class RawHTTPClient: Sendable {
   ///   - receiveBuffer: the size of the kernel's receive buffer in bytes. A small one is full early.
   ///   - tls: the settings of TLS; `nil` for plain HTTP.
   public init(
-    port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil,
+    port: UInt16, timeoutSeconds: Int = 300, receiveBuffer: Int32? = nil,
     tls: TLSClientSession.Settings? = RawHTTPClient.usesTLS ? .init() : nil
   ) throws {
     owned = try Descriptor("socket") { socket(AF_INET, Self.streamKind, 0) }
