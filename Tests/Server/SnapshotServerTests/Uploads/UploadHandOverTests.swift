@@ -91,7 +91,7 @@ import Testing
   /// How long each later request had to wait.
   private static func repeatHandOver(_ dialect: Dialect, _ port: UInt16) throws -> [Duration] {
     // A later request that has to wait is not answered during the grace period of the body, and this throws.
-    let next = try RawHTTPClient(port: port, timeoutSeconds: 20)
+    let next = try RawHTTPClient(port: port, timeoutSeconds: 120)
     var path: String?
     var waits: [Duration] = []
     for round in 0..<repetitions {
