@@ -55,7 +55,9 @@ public struct IdentityFile: Sendable {
   }
 
   /// The contents of a file with one identity.
-  /// - Parameter createdAt: The time in RFC 3339 format.
+  /// - Parameters:
+  ///   - identity: The identity.
+  ///   - createdAt: The time in RFC 3339 format.
   public static func contents(of identity: SealingIdentity, createdAt: String) -> String {
     "# created: \(createdAt)\n# public key: \(identity.recipient)\n\(identity.secretText)\n"
   }
