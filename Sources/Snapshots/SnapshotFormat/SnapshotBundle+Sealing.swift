@@ -96,7 +96,7 @@ extension SnapshotBundle {
   ///   - zip: A sealed bundle.
   ///   - identities: The identities, one of which opens it.
   ///   - recipients: The new recipients.
-  ///   - removesOthers: Whether all recipients that it had are removed, except those of unknown types.
+  ///   - removingOthers: Whether all recipients that it had are removed, except those of unknown types.
   ///   - other: The location of the result.
   /// - Returns: The clear head, and the size and digest of the result.
   public static func rewrap(
