@@ -285,7 +285,7 @@ struct SnapshotPages: Sendable {
 
 extension Unreadable {
   static let sealed = Unreadable(
-    "This snapshot is sealed: the server can't read what is in it. Whoever has an identity opens it with the command below."
+    "This snapshot is sealed: the server can't read what is in it. The command below opens it with an identity."
   )
   static let damaged = Unreadable(
     "The server's copy of the bundle is damaged. Attaching the same bundle again repairs it."
