@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import HTTPArchiveImport
+package import Logging
 import Redaction
 import SnapshotAPI
 package import SnapshotFormat
@@ -22,14 +23,16 @@ package struct HTTPArchiveConverter: BundleConverter {
   private let folder: String
   private let reserve: Int64
   private let limit: Int64
+  private let logger: Logger
   private let queue = ServerQueues.shared.background.next
 
   /// - Parameters:
   ///   - folder: a folder for this purpose alone, which is created when it is needed.
   ///   - reserve: the number of bytes of the disk that conversions leave free.
   ///   - limit: the maximum size of an archive, in bytes.
-  package init(in folder: String, reserve: Int64, limit: Int64 = Self.maximumSize) {
-    (self.folder, self.reserve, self.limit) = (folder, reserve, limit)
+  ///   - logger: gets what can't be removed.
+  package init(in folder: String, reserve: Int64, limit: Int64 = Self.maximumSize, logger: Logger) {
+    (self.folder, self.reserve, self.limit, self.logger) = (folder, reserve, limit, logger)
   }
 
   /// Removes what a conversion left that was interrupted. Call it before the first.
@@ -90,8 +93,10 @@ package struct HTTPArchiveConverter: BundleConverter {
     do {
       try Folder.create(parts)
       defer {
-        // What can't be removed is removed at the next start.
-        do { try Folder.removeTree(parts) } catch {}
+        do { try Folder.removeTree(parts) } catch {
+          logger.warning(
+            "The parts of an HTTP archive stay until the next start", metadata: ["error": "\(error)"])
+        }
       }
       let imported = try ArchiveImport(
         ArchiveFile(archive, named: name), by: RedactionRules(.usualSecrets),

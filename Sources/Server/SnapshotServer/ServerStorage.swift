@@ -214,7 +214,8 @@ extension ServerStorage {
 
   /// The converter of a server that has locked the folder of the settings.
   private static func converter(_ settings: ServerSettings, _ logger: Logger) -> HTTPArchiveConverter {
-    let converter = HTTPArchiveConverter(in: settings.storage + "/archives", reserve: settings.reservedBytes)
+    let converter = HTTPArchiveConverter(
+      in: settings.storage + "/archives", reserve: settings.reservedBytes, logger: logger)
     do { try converter.removeRemains() } catch {
       logger.warning("What is left of HTTP archives can't be removed", metadata: ["error": "\(error)"])
     }

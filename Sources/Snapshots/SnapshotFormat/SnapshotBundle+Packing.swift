@@ -146,22 +146,28 @@ extension SnapshotBundle {
     // Report names that readers reject before the expensive compression.
     let names = [BundleLayout.manifest] + emptyFolders + members.map(\.name)
     try BundleError.zip(ZipProfile.strict.check(names))
-    let staging = Staging(beside: zip)
-    do {
-      let file = try BundleError.disk(staging.createFile())
-      let writer = ZipWriter(file, profile: .strict)
-      try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))
+    return try write(manifest, json: json, to: zip) { writer throws(BundleError) in
       for folder in emptyFolders { try BundleError.zip(writer.add(folder, bytes: [])) }
       let executables = Set(members.lazy.filter(\.isExecutable).map(\.name))
       try BundleError.zip(writer.addFiles(members.map { ($0.name, $0.source) }, executables: executables))
       // Verify after compressing, to detect files that changed while they were read.
       for member in members { try member.verify() }
+    }
+  }
+
+  /// Writes the manifest and what `addMembers` adds to a new bundle at `zip`, which it replaces atomically and durably.
+  static func write(
+    _ manifest: Manifest, json: [UInt8], to zip: URL,
+    _ addMembers: (_ writer: ZipWriter) throws(BundleError) -> Void
+  ) throws(BundleError) -> Packed {
+    let staging = Staging(beside: zip)
+    do throws(BundleError) {
+      let file = try BundleError.disk(staging.createFile())
+      let writer = ZipWriter(file, profile: .strict)
+      try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))
+      try addMembers(writer)
       let size = try BundleError.zip(writer.finish())
-      try BundleError.disk(file.synchronize())
-      let sha256 = try BundleError.disk(ContentDigest.of(contentsOf: file))
-      try BundleError.disk(Folder.replace(zip.path, with: staging.path))
-      staging.forget()
-      try BundleError.disk(Folder.synchronize(staging.folder))
+      let sha256 = try BundleError.disk(staging.publish(file, at: zip))
       return Packed(manifest: manifest, size: size, sha256: sha256)
     } catch {
       staging.remove()
@@ -190,6 +196,17 @@ struct Staging {
   /// Creates the temporary folder.
   func createFolder() throws(SystemError) {
     try TemporaryPaths.create(path) { () throws(SystemError) in try Folder.create(path) }
+  }
+
+  /// Gives the temporary file its final name, durably. It replaces what has this name.
+  /// - Returns: the digest of its contents.
+  func publish(_ file: File, at final: URL) throws(SystemError) -> ContentDigest {
+    try file.synchronize()
+    let sha256 = try ContentDigest.of(contentsOf: file)
+    try Folder.replace(final.path, with: path)
+    forget()
+    try Folder.synchronize(folder)
+    return sha256
   }
 
   /// Records that the file or folder has its final name.

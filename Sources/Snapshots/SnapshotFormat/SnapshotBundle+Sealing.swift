@@ -74,11 +74,7 @@ extension SnapshotBundle {
       try opened.requireClear()
       let manifest = try opened.manifest()
       guard bundle.summary.manifest.describes(manifest) else { throw .headDiffers }
-      try BundleError.disk(file.synchronize())
-      let sha256 = try BundleError.disk(ContentDigest.of(contentsOf: file))
-      try BundleError.disk(Folder.replace(inner.path, with: staging.path))
-      staging.forget()
-      try BundleError.disk(Folder.synchronize(staging.folder))
+      let sha256 = try BundleError.disk(staging.publish(file, at: inner))
       return Packed(manifest: manifest, size: size, sha256: sha256)
     } catch {
       staging.remove()
@@ -91,7 +87,7 @@ extension SnapshotBundle {
   /// of types that this software does not know stay too.
   ///
   /// The result is a new bundle with a UUID of its own, whose head names `zip`. It does not take from anybody what they can
-  /// already open: who has `zip` and an old identity can still read it.
+  /// already open: whoever has `zip` and an old identity can still read it.
   /// - Parameters:
   ///   - zip: A sealed bundle.
   ///   - identities: The identities, one of which opens it.
@@ -157,25 +153,10 @@ extension SnapshotBundle {
     _ head: Manifest, sealedSize: Int64, to url: URL,
     _ body: (_ add: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) -> Void
   ) throws(BundleError) -> Packed {
-    let json = try Array(head.json())
-    let staging = Staging(beside: url)
-    do throws(BundleError) {
-      let file = try BundleError.disk(staging.createFile())
-      let writer = ZipWriter(file, profile: .strict)
-      try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))
+    try write(head, json: Array(head.json()), to: url) { writer throws(BundleError) in
       var entry = try BundleError.zip(writer.beginStored(BundleLayout.sealed, size: sealedSize))
       try body { bytes throws(BundleError) in try BundleError.zip(entry.write(bytes)) }
       try BundleError.zip(writer.finish(entry))
-      let size = try BundleError.zip(writer.finish())
-      try BundleError.disk(file.synchronize())
-      let sha256 = try BundleError.disk(ContentDigest.of(contentsOf: file))
-      try BundleError.disk(Folder.replace(url.path, with: staging.path))
-      staging.forget()
-      try BundleError.disk(Folder.synchronize(staging.folder))
-      return Packed(manifest: head, size: size, sha256: sha256)
-    } catch {
-      staging.remove()
-      throw error
     }
   }
 }

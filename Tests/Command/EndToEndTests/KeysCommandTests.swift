@@ -54,4 +54,47 @@ import Testing
     let made = try await run(["create", "--output", file.path])
     #expect(try await Tool.run("age-keygen", ["-y", file.path]).lines == made.lines)
   }
+
+  /// Runs a command on a terminal, and types "correct horse" whenever a passphrase is asked for.
+  private static let typing = """
+    import os, pty, sys
+    child, terminal = pty.fork()
+    if child == 0: os.execvp(sys.argv[1], sys.argv[1:])
+    output = asked = b""
+    while True:
+      try: piece = os.read(terminal, 4096)
+      except OSError: break
+      if not piece: break
+      output += piece; asked += piece
+      if b"assphrase" in asked and b": " in asked[asked.rfind(b"assphrase"):]:
+        asked = b""
+        os.write(terminal, b"correct horse\\n")
+    sys.stdout.buffer.write(output)
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+
+  @Test(
+    .enabled(
+      if: Tool.find("age") != nil && Tool.find("python3") != nil,
+      "age or Python isn't installed: `apt-get install age python3`"))
+  func `identities that age encrypted open a snapshot after the passphrase was typed`() async throws {
+    let keys = folder.file("team.key")
+    let recipient = try #require(try await run(["create", "--output", keys.path]).lines.first)
+    let encrypted = folder.file("team.age")
+    let typed = ["-c", Self.typing]
+    let made = try await Tool.run("python3", typed + ["age", "-p", "-o", encrypted.path, keys.path])
+    try #require(made.status == 0, "\(made.text) \(made.errors)")
+
+    let news = try folder.write(Data(#"{"price":12}"#.utf8), to: "news.json")
+    let zip = folder.file("sealed.zip")
+    let packed = try await Product.run(["pack", news.path, "--seal-to", recipient, "--output", zip.path])
+    try #require(packed.status == 0, "\(packed.errors)")
+    for arguments in [
+      ["cat", zip.path, "news.json", "--identity", encrypted.path], ["keys", "recipients", encrypted.path],
+    ] {
+      let outcome = try await Tool.run("python3", typed + [Product.path] + arguments)
+      #expect(outcome.status == 0, "\(outcome.text) \(outcome.errors)")
+      #expect(outcome.text.contains(arguments[0] == "cat" ? "price" : recipient), "\(outcome.text)")
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
@@ -23,7 +24,7 @@ import Testing
   private func converter(limit: Int64 = HTTPArchiveConverter.maximumSize, reserve: Int64 = 0)
     -> HTTPArchiveConverter
   {
-    HTTPArchiveConverter(in: path, reserve: reserve, limit: limit)
+    HTTPArchiveConverter(in: path, reserve: reserve, limit: limit, logger: Logger(label: "test"))
   }
 
   /// Converts an archive that arrives in pieces of `pieceSize` bytes.

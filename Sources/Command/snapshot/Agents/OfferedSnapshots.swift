@@ -115,14 +115,7 @@ actor OfferedSnapshots {
     let key = ViewerCache.Key(bundle: opened.identity, path: file.path)
     let space = viewed.space
     return try viewed.file(key) {
-      let copy = try File(temporaryIn: scratch.url.path)
-      let next = try file.open()
-      var size: Int64 = 0
-      while let piece = try next() {
-        try copy.write(piece, at: size)
-        size += Int64(piece.count)
-      }
-      return try ViewedFile(reading: ViewedBytes(copy), in: space)
+      try ViewedFile(reading: ViewedBytes(file.copy(in: scratch)), in: space)
     }
   }
 

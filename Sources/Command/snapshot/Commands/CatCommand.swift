@@ -53,13 +53,7 @@ struct CatCommand: AsyncParsableCommand {
   }
 
   private func print(_ source: SearchedSource.File, in scratch: ScratchFolder) throws {
-    let copy = try File(temporaryIn: scratch.url.path)
-    let next = try source.open()
-    var size: Int64 = 0
-    while let piece = try next() {
-      try copy.write(piece, at: size)
-      size += Int64(piece.count)
-    }
+    let copy = try source.copy(in: scratch)
     let file: ViewedFile
     do {
       file = try ViewedFile(reading: ViewedBytes(copy), in: CopySpace(folder: scratch.url.path))

@@ -29,18 +29,8 @@ struct ReadingOptions: ParsableArguments {
   /// All identities of the named files.
   func identities() throws(CommandFailure) -> [SealingIdentity] {
     var identities: [SealingIdentity] = []
-    for file in files { identities += try Self.identities(in: file) }
+    for file in files { identities += try NamedIdentities.read(file) }
     return identities
-  }
-
-  private static func identities(in file: String) throws(CommandFailure) -> [SealingIdentity] {
-    let bytes: [UInt8]
-    do { bytes = try NamedFile.read(file, limit: IdentityFile.maximumSize) } catch {
-      throw CommandFailure("Cannot read the identity file \(file): \(error).", status: .refused)
-    }
-    do { return try IdentityFile(bytes).identities } catch {
-      throw CommandFailure("\(file): \(error)", status: .refused)
-    }
   }
 
   /// Opens `source` in the folder of `scratch` if it is a sealed bundle, and returns it as it is otherwise. This is where

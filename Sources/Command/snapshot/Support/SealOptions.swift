@@ -39,17 +39,16 @@ struct SealOptions: ParsableArguments {
 
   /// Seals the bundle `zip` into `sealed`.
   func seal(_ zip: URL, to sealed: URL) throws(CommandFailure) {
-    var keys: [SealingRecipient] = []
-    for text in recipients { keys.append(try Self.recipient(text)) }
+    let keys = try Self.recipients(recipients)
     let parts = show.isEmpty ? .usual : Set(show.compactMap(Manifest.HeadPart.init))
     do { _ = try SnapshotBundle.seal(zip: zip, to: keys, showing: parts, to: sealed) } catch {
       throw CommandFailure(error.description, status: .refused)
     }
   }
 
-  /// The recipient that an argument names.
-  static func recipient(_ text: String) throws(CommandFailure) -> SealingRecipient {
-    do { return try SealingRecipient(text) } catch {
+  /// The recipients that arguments name.
+  static func recipients(_ texts: [String]) throws(CommandFailure) -> [SealingRecipient] {
+    do { return try texts.map { text throws(SealingError) in try SealingRecipient(text) } } catch {
       throw CommandFailure(error.description, status: .refused)
     }
   }

@@ -95,6 +95,20 @@ struct SearchedSource: Sendable {
   }
 }
 
+extension SearchedSource.File {
+  /// Copies the contents into a file without a name, which can be read at any place.
+  func copy(in scratch: ScratchFolder) throws -> SystemIO.File {
+    let copy = try SystemIO.File(temporaryIn: scratch.url.path)
+    let next = try open()
+    var size: Int64 = 0
+    while let piece = try next() {
+      try copy.write(piece, at: size)
+      size += Int64(piece.count)
+    }
+    return copy
+  }
+}
+
 extension SearchedSource {
   /// Finds the recording with this identifier, or the attachment or other file with this name.
   /// - Parameter call: the number of the call; the last one if `nil`.

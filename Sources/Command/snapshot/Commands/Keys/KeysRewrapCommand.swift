@@ -3,7 +3,7 @@ import Foundation
 import SnapshotFormat
 import SnapshotSealing
 
-struct RewrapCommand: AsyncParsableCommand {
+struct KeysRewrapCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rewrap",
     abstract: "Makes a sealed snapshot readable for further keys, and prints the UUID of the result.",
@@ -12,7 +12,7 @@ struct RewrapCommand: AsyncParsableCommand {
       the old one. The encrypted contents are the same bytes, and are verified on the way. Recipients that the bundle has \
       remain, unless --only removes them; recipients of types that this version does not know always remain.
 
-      This takes nothing from anybody: who has the old bundle and an old key can still read it. After a key was stolen, \
+      This takes nothing from anybody: whoever has the old bundle and an old key can still read it. After a key was stolen, \
       delete the old bundle too. See the article “Sealed snapshots”; a server shows it at /docs/sealedsnapshots.
       """)
 
@@ -43,9 +43,7 @@ struct RewrapCommand: AsyncParsableCommand {
 
   func run() async throws {
     try NewPath.check(output, kind: "file")
-    var keys: [SealingRecipient] = []
-    for text in recipients { keys.append(try SealOptions.recipient(text)) }
-    let new = keys
+    let new = try SealOptions.recipients(recipients)
     let head = try await options.withSource(snapshot, opensSealed: false) { source throws(CommandFailure) in
       try rewrap(source, to: new)
     }
