@@ -30,9 +30,11 @@ struct HeaderParser: Sendable {
 
   private func checkSize() throws(SealingError) {
     if case .version = expectation {
-      guard line.starts(with: HeaderFormat.versionStart.utf8.prefix(line.count)),
+      guard !line.starts(with: HeaderFormat.armorStart.utf8) else { throw .notSealed(isArmored: true) }
+      let starts = [HeaderFormat.versionStart, HeaderFormat.armorStart]
+      guard starts.contains(where: { line.starts(with: $0.utf8.prefix(line.count)) }),
         line.count <= HeaderFormat.versionLength
-      else { throw .notSealed(isArmored: line.starts(with: HeaderFormat.armorStart.utf8)) }
+      else { throw .notSealed(isArmored: false) }
     }
     guard text.count + line.count < SealedHeader.maximumSize else {
       throw .headerTooLarge("at most \(SealedHeader.maximumSize) bytes")
