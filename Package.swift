@@ -343,7 +343,7 @@ let tests = [
       .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
-          "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "Observability",
+          "AccessControl", "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "Observability",
           "HTTPEngine", "HTTPSemantics", "ZipArchive", "SystemIO", "TestSupport", .mustache,
         ]),
       .testTarget(

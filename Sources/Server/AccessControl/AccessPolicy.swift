@@ -31,6 +31,8 @@ package struct AccessPolicy: Sendable {
     package var sharedSessions: (any SharedSessions)?
     /// The quotas of all servers that share their snapshots; `nil` for a single server.
     package var sharedQuotas: (any SharedQuotas)?
+    /// The tokens of all servers that share their snapshots; `nil` for a single server.
+    package var sharedTokens: (any SharedTokens)?
     /// The clock.
     package var clock = AccessClock()
 

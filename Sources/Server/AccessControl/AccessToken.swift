@@ -20,12 +20,16 @@ package struct AccessToken: Sendable, Hashable, Codable, Identifiable {
   package let expiresAt: Date?
   /// When the token was revoked.
   package internal(set) var revokedAt: Date?
+  /// What the token is a link for; `nil` for a token that is no link.
+  package internal(set) var link: AttachLink?
 
   /// Creates a description of a token.
   package init(
     id: String, name: String? = nil, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(),
-    rate: RateLimit? = nil, quota: UploadQuota? = nil, createdAt: Date, expiresAt: Date? = nil
+    rate: RateLimit? = nil, quota: UploadQuota? = nil, createdAt: Date, expiresAt: Date? = nil,
+    link: AttachLink? = nil
   ) {
+    self.link = link
     self.id = id
     self.name = name
     self.scopes = scopes

@@ -30,6 +30,8 @@ package struct Caller: Sendable {
   package var tokenName: String?
   /// The address of the client.
   package let address: ClientAddress
+  /// The link to attach whose token the caller has; `nil` for another caller.
+  package var link: LinkUse?
   /// Fields to add to every response to the caller.
   package var answerFields: HTTPFields = [:]
   /// Counts the bytes that the caller uploads.
@@ -76,7 +78,9 @@ package struct Caller: Sendable {
   }
 
   /// Whether the caller can attach snapshots to `report`.
-  package func mayAttach(to report: ReportID) -> Bool { may(.attach) && limits.include(report) }
+  package func mayAttach(to report: ReportID) -> Bool {
+    may(.attach) && limits.include(report) && (link.map { $0.report == report } ?? true)
+  }
 
   /// Whether the caller can read the snapshot of `record`.
   package func mayRead(_ record: SnapshotRecord) -> Bool {
@@ -151,7 +155,9 @@ extension Caller {
   /// Returns `attachment` with the caller's current rights. Throws ``UploadError/forbidden`` if the caller can't attach
   /// it.
   package func authorize(_ attachment: Attachment) throws(UploadError) -> Attachment {
-    guard mayAttach(to: attachment.report) else { throw .forbidden }
+    guard mayAttach(to: attachment.report) else {
+      throw link == nil ? .forbidden : .body(HTTPProblem.tokenRefused)
+    }
     var attachment = attachment
     attachment.attachedBy = token
     attachment.applications = limits.applications
@@ -173,7 +179,7 @@ extension Caller {
       throw concealing(error, attachment)
     }
     guard let found else { return nil }
-    let isOwn = found.report == attachment.report && limits.include(found)
+    let isOwn = link == nil && found.report == attachment.report && limits.include(found)
     guard isOwn || maySeeStatus(of: found) else { throw attachment.taken }
     return found
   }

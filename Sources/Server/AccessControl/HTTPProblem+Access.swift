@@ -24,15 +24,64 @@ extension HTTPProblem {
       .tokenExpired, detail: "The token has expired. Ask for a new one.", error: "invalid_token")
   }
 
-  /// 401: the link does not have a signature of this server.
+  /// 401: the link was not made by this server, or was revoked.
   static var linkRefused: HTTPProblem {
     unauthorized(
-      .linkRefused, detail: "The link was not created by this server. Check that it was copied completely.")
+      .linkRefused,
+      detail: "The link was not created by this server, or was revoked. Check that it was copied completely.")
   }
 
   /// 401: the link was valid, but has expired.
   static var linkExpired: HTTPProblem {
     unauthorized(.linkExpired, detail: "The link has expired. Ask its sender for a new one.")
+  }
+
+  /// 403 or 413: the link to attach does not allow the bundle.
+  static func linkRefusal(_ refusal: AttachLink.Refusal) -> HTTPProblem {
+    switch refusal {
+    case .count(let count):
+      HTTPProblem(
+        .linkUsedUp,
+        detail: """
+          The link was for \(count == 1 ? "one snapshot" : "\(count) snapshots"). Ask its sender for a new one. Nothing \
+          was stored.
+          """)
+    case .bytes(let remaining, let bytes):
+      HTTPProblem(
+        .linkBytesExceeded,
+        detail: """
+          The link allows \(bytes) bytes, of which \(remaining) remain for this snapshot. Ask its sender for a new one. \
+          Nothing was stored.
+          """)
+    }
+  }
+
+  /// 404: the report has no link to attach with the id.
+  static var noSuchLink: HTTPProblem {
+    HTTPProblem(.noSuchLink, detail: "The report has no link to attach with this id.")
+  }
+
+  /// 409: the report has too many valid links to attach.
+  static var tooManyLinks: HTTPProblem {
+    HTTPProblem(
+      .tooManyLinks,
+      detail: "A report has at most \(AttachLink.Limits.perReport) valid links to attach. Revoke one first.")
+  }
+
+  /// 409: everybody can attach to an open store.
+  static var linksNeedTokens: HTTPProblem {
+    HTTPProblem(
+      .linksNeedTokens,
+      detail: """
+        Whoever reaches this server can read and attach everything, so a link would protect nothing. Create a token \
+        with `snapshot token create`, and make the link with it.
+        """)
+  }
+
+  /// 400: the parameter `name` of the query is not a number in `range`.
+  package static func outside(_ name: String, _ range: ClosedRange<some BinaryInteger>) -> HTTPProblem {
+    HTTPProblem(
+      .badRequest, detail: "‘\(name)’ must be a number from \(range.lowerBound) to \(range.upperBound).")
   }
 
   /// 401: the link has signed a browser in.
@@ -46,7 +95,7 @@ extension HTTPProblem {
   }
 
   /// 403: none of the token's scopes allows the call (RFC 6750 §3.1).
-  static func notPermitted(_ permission: Permission) -> HTTPProblem {
+  package static func notPermitted(_ permission: Permission) -> HTTPProblem {
     let scopes = Scope.allCases.filter { $0.allows(permission) }.map(\.rawValue)
     return HTTPProblem(
       .notPermitted, detail: "This call needs a token with the scope \(scopes.joined(separator: " or ")).",

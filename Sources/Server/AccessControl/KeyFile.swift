@@ -8,7 +8,7 @@ import SystemIO
 /// the same key.
 struct KeyFile: Sendable {
   private static let length = 32
-  private let path: String
+  let path: String
 
   /// The paths of all keys in a storage folder.
   static let names = [tokensName, linksName]

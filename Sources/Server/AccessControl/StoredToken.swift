@@ -4,9 +4,10 @@ import SystemIO
 
 /// The contents of a token's file: its properties, and the keyed hash that identifies its secret.
 struct StoredToken: Sendable, Codable {
-  /// The version that is written, and the only one that is read: later versions could have limits that this one would
-  /// ignore.
+  /// The version that is written. No others are read: later versions could have limits that this one would ignore.
   private static let version = 1
+  /// The version of links, which programs that know no links can't read.
+  private static let linkVersion = 2
 
   private let version: Int
   var token: AccessToken
@@ -14,7 +15,7 @@ struct StoredToken: Sendable, Codable {
   let code: Data
 
   init(_ token: AccessToken, code: Data) {
-    version = Self.version
+    version = token.link == nil ? Self.version : Self.linkVersion
     self.token = token
     self.code = code
   }
@@ -26,7 +27,9 @@ struct StoredToken: Sendable, Codable {
     } catch {
       return nil
     }
-    guard version == Self.version, code.count == 32, !token.scopes.isEmpty else { return nil }
+    guard version == (token.link == nil ? Self.version : Self.linkVersion), code.count == 32,
+      !token.scopes.isEmpty
+    else { return nil }
   }
 
   /// Returns a file's contents.

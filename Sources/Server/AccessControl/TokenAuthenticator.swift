@@ -3,6 +3,7 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 import Observability
+import SnapshotStore
 import SystemIO
 
 /// Authenticates callers by their tokens, enforces rate limits, and slows down clients that send wrong tokens.
@@ -16,8 +17,10 @@ final class TokenAuthenticator: Sendable {
   /// The quotas of tokens and addresses.
   let quotas: QuotaTables
   private let failedLogins: FailedLoginThrottle
+  /// Writes the files of tokens.
+  private let changes = ServerQueues.shared.background.next
   let running = RunningCalls()
-  private let logger: Logger
+  let logger: Logger
   /// The sessions of signed-in users.
   let sessions: Sessions
   var clock: AccessClock { configuration.clock }
@@ -67,7 +70,13 @@ final class TokenAuthenticator: Sendable {
     if case .none = authorization {
       token = try identify(routed.request, known)
     } else {
-      token = try await identify(authorization, routed.request, known, address)
+      token = try await identify(
+        authorization, routed.request, known, address, acceptsLinks: permission == .attach)
+    }
+    guard token.link == nil || token.isLink(for: routed, permission) else {
+      // Whoever has the link learns nothing about other calls and reports.
+      try await slow(address)
+      throw HTTPProblem.tokenRefused
     }
     return try admit(token, routed.request, permission, address)
   }
@@ -106,12 +115,13 @@ final class TokenAuthenticator: Sendable {
   }
 
   /// Returns the valid token of `request`. Delays the error for a wrong token.
+  /// - Parameter acceptsLinks: whether the token can be a link to attach. Otherwise a link is a wrong token.
   func identify(
     _ authorization: Authorization, _ request: HTTPServerRequest, _ known: TokenTable.Tokens,
-    _ address: ClientAddress
+    _ address: ClientAddress, acceptsLinks: Bool = false
   ) async throws -> AccessToken {
     guard case .token(let secret) = authorization, let token = known.token(secret),
-      token.state(at: clock.now()) != .revoked
+      known.state(of: token, at: clock.now()) != .revoked, token.link == nil || acceptsLinks
     else {
       try await slow(address)
       throw HTTPProblem.tokenRefused
@@ -119,7 +129,7 @@ final class TokenAuthenticator: Sendable {
     request.record(token: token.id)
     guard token.state(at: clock.now()) == .valid else {
       try await slow(address)
-      throw HTTPProblem.tokenExpired
+      throw token.link == nil ? HTTPProblem.tokenExpired : HTTPProblem.linkExpired
     }
     return token
   }
@@ -130,7 +140,8 @@ final class TokenAuthenticator: Sendable {
     _ request: HTTPServerRequest, _ known: TokenTable.Tokens
   ) throws(HTTPProblem) -> AccessToken {
     guard let name = request.clientCertificate?.commonName else { throw .tokenNeeded }
-    guard let token = known.token(id: name), token.state(at: clock.now()) != .revoked else {
+    guard let token = known.token(id: name), token.link == nil, token.state(at: clock.now()) != .revoked
+    else {
       throw .tokenRefused
     }
     guard !CrossSiteRule.changesState(request.method) || !CrossSiteRule.comesFromAnotherSite(request) else {
@@ -150,7 +161,8 @@ final class TokenAuthenticator: Sendable {
 
   /// Throws a problem if the token with this id is no longer valid.
   func requireValid(_ id: String) async throws(HTTPProblem) {
-    switch try await currentTokens().token(id: id)?.state(at: clock.now()) {
+    let known = try await currentTokens()
+    switch known.token(id: id).map({ known.state(of: $0, at: clock.now()) }) {
     case .valid: return
     case .expired: throw HTTPProblem.tokenExpired
     case .revoked, nil: throw HTTPProblem.tokenRefused
@@ -174,7 +186,7 @@ final class TokenAuthenticator: Sendable {
     }
   }
 
-  private func slow(_ address: ClientAddress) async throws {
+  func slow(_ address: ClientAddress) async throws {
     if let seconds = try await failedLogins.wait(address.counted) {
       throw HTTPProblem.tooManyWrongTokens(retryAfter: seconds)
     }
@@ -197,9 +209,19 @@ final class TokenAuthenticator: Sendable {
       if token.rate != nil { caller.answerFields = verdict.fields("token") }
     }
     caller.tokenName = token.name
+    caller.link = token.link.map { LinkUse($0, id: token.id, of: self) }
     caller.meter = meter(token, address)
     caller.requireValid = { [id = token.id] () throws(HTTPProblem) in try await self.requireValid(id) }
     return caller
+  }
+
+  /// Changes the files of tokens, for all servers that share them. `body` blocks.
+  func changeTokens<Value: Sendable>(
+    _ body: @escaping @Sendable (TokenStore) throws -> Value
+  ) async throws -> Value {
+    let store = TokenStore(storage: configuration.storage)
+    if let shared = configuration.sharedTokens { return try await shared.change { try body(store) } }
+    return try await changes.perform { () throws(any Error) in try body(store) }
   }
 
   private func meter(_ token: AccessToken, _ address: ClientAddress) -> UploadMeter {

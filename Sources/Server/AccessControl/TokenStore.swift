@@ -39,12 +39,15 @@ package struct TokenStore: Sendable {
     package var quota: UploadQuota?
     /// When the token expires; `nil` for never.
     package var expiresAt: Date?
+    /// What the token is a link for; `nil` for a token that is no link.
+    package var link: AttachLink?
 
     /// Creates a request.
     package init(
       name: String? = nil, scopes: Set<Scope>, limits: CallerLimits = CallerLimits(), rate: RateLimit? = nil,
-      quota: UploadQuota? = nil, expiresAt: Date? = nil
+      quota: UploadQuota? = nil, expiresAt: Date? = nil, link: AttachLink? = nil
     ) {
+      self.link = link
       self.name = name
       self.scopes = scopes
       self.limits = limits
@@ -77,7 +80,7 @@ package struct TokenStore: Sendable {
     let token = AccessToken(
       id: secret.id, name: request.name, scopes: request.scopes, limits: request.limits, rate: request.rate,
       quota: request.quota, createdAt: SnapshotJSON.milliseconds(of: now),
-      expiresAt: request.expiresAt.map(SnapshotJSON.milliseconds))
+      expiresAt: request.expiresAt.map(SnapshotJSON.milliseconds), link: request.link)
     do {
       try Folder.createDurably(folder)
     } catch {
@@ -125,18 +128,52 @@ package struct TokenStore: Sendable {
   /// available, so that its id in logs can still be resolved.
   @discardableResult
   package func revoke(_ id: String, now: Date = Date()) throws(TokenStoreError) -> AccessToken {
+    try change(id) { token in
+      if token.revokedAt == nil { token.revokedAt = SnapshotJSON.milliseconds(of: now) }
+      return token
+    }
+  }
+
+  /// Changes the link `id`. Throws ``TokenStoreError/noSuchToken`` if no link has this id.
+  func changeLink<Value>(
+    _ id: String, _ change: (inout AttachLink) -> Value
+  ) throws(TokenStoreError) -> Value {
+    let value = try self.change(id) { token -> Value? in
+      guard var link = token.link else { return nil }
+      defer { token.link = link }
+      return change(&link)
+    }
+    guard let value else { throw .noSuchToken }
+    return value
+  }
+
+  /// Changes the token `id`, and writes it if it differs then. Other processes wait meanwhile: a command can revoke the
+  /// token while the server counts its use.
+  private func change<Value>(
+    _ id: String, _ change: (inout AccessToken) -> Value
+  ) throws(TokenStoreError) -> Value {
     guard TokenSecret.isID(id) else { throw .noSuchToken }
+    let lock: File
+    do {
+      // The key is never replaced.
+      lock = try File(key.path)
+      try lock.lock()
+    } catch {
+      guard error.isNotFound else { throw .system(error) }
+      throw try ids().isEmpty ? .noSuchToken : .keyMissing(storage)
+    }
+    // Closing the file would release the lock as well.
+    defer { do { try lock.unlock() } catch {} }
     var stored: StoredToken
     do {
       stored = try read(id)
     } catch .system(let error) where error.isNotFound {
       throw .noSuchToken
     }
-    if stored.token.revokedAt == nil {
-      stored.token.revokedAt = SnapshotJSON.milliseconds(of: now)
-      try write(stored)
-    }
-    return stored.token
+    let former = stored.token
+    let value = change(&stored.token)
+    if stored.token != former { try write(stored) }
+    return value
   }
 
   // MARK: Files

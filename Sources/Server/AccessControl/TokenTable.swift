@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import Logging
+import SnapshotFormat
 import SnapshotStore
 import SystemIO
 
@@ -28,6 +29,19 @@ final class TokenTable: Sendable {
     /// Returns the token with this id, or `nil`. Use it only for a client that has proved possession of the secret
     /// before.
     func token(id: String) -> AccessToken? { stored[id]?.token }
+
+    /// Returns the state of `token` at `now`. A link is valid only while the token that made it is.
+    func state(of token: AccessToken, at now: Date) -> AccessToken.State {
+      let state = token.state(at: now)
+      guard state == .valid, let maker = token.link?.maker else { return state }
+      return stored[maker]?.token.state(at: now) == .valid ? .valid : .revoked
+    }
+
+    /// The links to attach to `report`, newest first.
+    func links(to report: ReportID) -> [AccessToken] {
+      stored.values.map(\.token).filter { $0.link?.report == report }
+        .sorted { ($0.createdAt, $0.id) > ($1.createdAt, $1.id) }
+    }
   }
 
   private struct State: Sendable {

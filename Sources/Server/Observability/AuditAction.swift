@@ -9,9 +9,10 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case listSnapshots, listReport
   case readSnapshot, fetchBundle, listFiles, fetchFile, fetchFolder
   case changeSnapshot, commentOnSnapshot, createLink, deleteSnapshot
+  case createAttachLink, listAttachLinks, revokeAttachLink
   case planExpirations, expire, readScrub, scrub, readReindex, reindex, readMetrics
   // Only web pages have these.
-  case signIn, signOut, compareSnapshots, searchContents, readHistory
+  case openAttachLink, signIn, signOut, compareSnapshots, searchContents, readHistory
   /// The server deletes a snapshot by a retention rule.
   case expireByRule
 }

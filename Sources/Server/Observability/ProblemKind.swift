@@ -18,6 +18,11 @@ package enum ProblemKind: String, CaseIterable, Sendable {
   case tokenExpired = "token-expired"
   case linkRefused = "link-refused"
   case linkExpired = "link-expired"
+  case linkUsedUp = "link-used-up"
+  case linkBytesExceeded = "link-bytes-exceeded"
+  case noSuchLink = "no-such-link"
+  case tooManyLinks = "too-many-links"
+  case linksNeedTokens = "links-need-tokens"
   case notPermitted = "not-permitted"
   case outsideLimits = "outside-limits"
   case callerLimited = "caller-limited"
@@ -142,9 +147,28 @@ package enum ProblemKind: String, CaseIterable, Sendable {
       Description(.unauthorized, title: "The token has expired", text: "The token has expired.")
     case .linkRefused:
       Description(
-        .unauthorized, title: "The link is not valid", text: "The link was not created by this server.")
+        .unauthorized, title: "The link is not valid",
+        text: "The link was not created by this server, or was revoked.")
     case .linkExpired:
       Description(.unauthorized, title: "The link has expired", text: "The link has expired.")
+    case .linkUsedUp:
+      Description(
+        .forbidden, title: "The link is used up",
+        text: "As many snapshots were attached with the link as it allows. Nothing was stored.")
+    case .linkBytesExceeded:
+      Description(
+        .contentTooLarge, title: "The link does not allow so many bytes",
+        text: "The bundle is larger than what remains of the link's bytes. Nothing was stored.")
+    case .noSuchLink:
+      Description(.notFound, title: "There is no such link", text: "The report has no such link to attach.")
+    case .tooManyLinks:
+      Description(
+        .conflict, title: "The report has too many links",
+        text: "The report has the maximum number of valid links to attach.")
+    case .linksNeedTokens:
+      Description(
+        .conflict, title: "The store is open",
+        text: "Everybody can attach to an open store, so that there are no links to attach.")
     case .notPermitted:
       Description(
         .forbidden, title: "The token does not allow this", text: "The token's scopes don't allow the call.")

@@ -73,6 +73,7 @@ extension ServerApplication {
   ) async throws(ServerError) -> AccessPolicy {
     var configuration = settings.access
     (configuration.sharedSessions, configuration.sharedQuotas) = (shared?.sessions, shared?.quotas)
+    configuration.sharedTokens = shared?.tokens
     do {
       let access = try AccessPolicy(configuration, logger: logger)
       if try await access.isOpen() {

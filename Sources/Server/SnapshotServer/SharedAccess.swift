@@ -7,7 +7,7 @@ import SystemIO
 ///
 /// They are in a table, and every server has a copy in its storage folder, with which it continues if the database does
 /// not answer. A change reaches all servers within a second by a notification, and otherwise within ``interval``.
-package struct SharedAccess: Sendable {
+package struct SharedAccess: SharedTokens {
   /// How often the files are compared with the table.
   package static let interval = Duration.seconds(5)
 
@@ -82,6 +82,13 @@ package struct SharedAccess: Sendable {
         }
       }
     }
+  }
+
+  /// The same tokens, for the changes of requests, which fail soon if the database does not answer.
+  package func promptly() -> SharedAccess { SharedAccess(pool: copying, copying: copying, files: files) }
+
+  private init(pool: PostgreSQLPool, copying: PostgreSQLPool, files: AccessFiles) {
+    (self.pool, self.copying, self.files) = (pool, copying, files)
   }
 
   /// Copies the table's files into the folder once.

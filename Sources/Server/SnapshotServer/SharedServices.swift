@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import Logging
 import PostgreSQLCatalog
@@ -27,6 +28,8 @@ struct SharedServices: Sendable {
   let sessions: SharedSessionRows
   /// The quotas of uploads on all servers.
   let quotas: SharedQuotaRows
+  /// The tokens of all servers.
+  var tokens: any SharedTokens { access.promptly() }
   /// The audit lines of all servers.
   let audit: SharedAuditRows
   private let catalog: PostgreSQLCatalog

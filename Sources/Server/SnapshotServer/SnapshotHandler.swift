@@ -43,6 +43,7 @@ package struct SnapshotHandler: HTTPHandler {
     let api =
       SnapshotRoutes(service, limits: limits, dialect: uploads?.attachDialect).endpoints
       + LinkRoutes(service: service, access: access).endpoints
+      + AttachLinkRoutes(access: access).endpoints
       + CommentRoutes(service: service, limits: limits).endpoints
       + FileRoutes(service: service, limits: limits).endpoints
       + uploadCalls + more

@@ -22,6 +22,9 @@ import SnapshotViewer
 /// | `/snapshots/{id}/delete`, `pin`, `mark-good` and the others | ``action(_:_:)`` |
 /// | `/reports/{report}/snapshots` | ``attach(_:)`` |
 /// | `/uploads`, `/uploads/{upload}` | ``uploads`` |
+/// | `/attach` | ``attachLink(_:)`` |
+/// | `/reports/{report}/links` | ``attachLinks(_:)`` |
+/// | `/reports/{report}/links/{link}/revoke` | ``revokeLink(_:_:)`` |
 /// | `/sign-in`, `/sign-out` | ``signIn(next:)``, ``signOut`` |
 /// | `/sign-in/{secret}` | ``signInLink(_:next:)`` |
 /// | `/docs` | ``documentation`` |
@@ -61,6 +64,12 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case attach(ReportID)
   /// The path below which the script of pages uploads bundles.
   case uploads
+  /// The page of a link to attach, with its secret.
+  case attachLink(String)
+  /// The links to attach to a report, and the target of the form that makes one.
+  case attachLinks(ReportID)
+  /// The target of the form that revokes the link to attach with this id.
+  case revokeLink(ReportID, String)
   /// The form for signing in. `next` is the destination after that.
   case signIn(next: String? = nil)
   /// The link that signs in the only user of the server, with its secret. `next` is the destination after that.
@@ -108,6 +117,9 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .action(let action, let id): return "/snapshots/\(id)/\(action.rawValue)"
     case .attach(let report): return Self.report(report).description + "/snapshots"
     case .uploads: return "/uploads"
+    case .attachLink(let secret): return AttachLinkRoutes.path(of: secret)
+    case .attachLinks(let report): return Self.report(report).description + "/links"
+    case .revokeLink(let report, let id): return Self.attachLinks(report).description + "/\(id)/revoke"
     case .signIn(let next): return "/sign-in" + Self.query(Self.pair(.next, next))
     case .signInLink(let secret, let next): return "/sign-in/\(secret)" + Self.query(Self.pair(.next, next))
     case .signOut: return "/sign-out"
@@ -117,6 +129,9 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .asset(let asset): return "/assets/\(asset.name)"
     }
   }
+
+  /// The path below which the API accepts the uploads of the script, with the secret of a link.
+  static let callsForUploads = "/v1" + uploads.description
 
   /// Returns the path and query of the page with a notice about the last action.
   func description(after notice: PageNotice) -> String {

@@ -27,6 +27,10 @@ struct PagePathTests {
       PagePath.search(.report(try ReportID(validating: "a/b"))).description == "/reports/a%2Fb/search")
     #expect(PagePath.history(id).description == "/snapshots/\(id)/history")
     #expect(PagePath.attach(try ReportID(validating: "a/b")).description == "/reports/a%2Fb/snapshots")
+    #expect(PagePath.attachLink("abc").description(after: .attached) == "/attach?link=abc&done=attached")
+    #expect(
+      PagePath.revokeLink(try ReportID(validating: "a/b"), "1f").description
+        == "/reports/a%2Fb/links/1f/revoke")
     #expect(PagePath.uploads.description == "/uploads")
     #expect(PagePath.action(.unpin, id).description == "/snapshots/\(id)/unpin")
     #expect(PagePath.signIn(next: "/reports/a?b").description == "/sign-in?next=%2Freports%2Fa%3Fb")

@@ -1,3 +1,4 @@
+import AccessControl
 import Foundation
 import Observability
 import SnapshotFormat
@@ -121,6 +122,7 @@ struct SamplePages: Sendable {
     var page = ReportPage(
       report: try record().report, list: try list(factor > 1 ? 50 : 7, next: nil), before: try record(60),
       upload: .init(isResumable: true))
+    page.offersLinks = true
     for record in page.list.records.prefix(RecordedChanges.mostSnapshots - 1) {
       page.recorded[record.id] = recordedChanges()
     }
@@ -473,6 +475,26 @@ struct SamplePages: Sendable {
     ]
   }
 
+  /// A link to attach to the report with the longest id.
+  private func attachLink() throws -> AttachLinkState {
+    let report = try record().report
+    let link = try #require(AttachLink(report: report, count: 5, bytes: 500_000_000, maker: "1f0c3a5b7d9e"))
+    let token = AccessToken(
+      id: "0f0c3a5b7d9e", scopes: [.attach], createdAt: Self.day, expiresAt: Self.day, link: link)
+    return AttachLinkState(token: token, link: link, state: .valid)
+  }
+
+  private func attachLinks() throws -> AttachLinksPage {
+    AttachLinksPage(
+      report: try record().report,
+      valid: Array(repeating: try attachLink(), count: AttachLink.Limits.perReport),
+      revocable: ["0f0c3a5b7d9e"])
+  }
+
+  private func attachPage() throws -> AttachPage {
+    AttachPage(link: try attachLink(), secret: "snapshot_0f0c3a5b7d9e_abc", isResumable: true)
+  }
+
   private func messages() throws -> [(name: String, bytes: [UInt8])] {
     let pages = try PageRenderer()
     let record = try record()
@@ -489,6 +511,9 @@ struct SamplePages: Sendable {
       requestID: "0f3c5a7b9d1e")
     return [
       ("link", pages.render(link, in: frame)),
+      ("attach-links", pages.render(try attachLinks(), in: frame)),
+      ("attach", pages.render(try attachPage(), in: Self.signedOut)),
+      ("attach-link", pages.render(NewAttachLinkPage(link: try attachLink(), address: link.link), in: frame)),
       ("sign-in", pages.render(signIn, in: Self.signedOut)),
       ("signed-out", pages.render(SignedOutPage(), in: Self.signedOut)),
       ("problem", pages.render(problem, in: frame)),

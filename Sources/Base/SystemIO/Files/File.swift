@@ -268,6 +268,11 @@ public final class File: Sendable {
     }
   }
 
+  /// Acquires the advisory lock of the whole file, and waits for it. Otherwise like ``tryLock()``.
+  public func lock() throws(SystemError) {
+    try retryingInterrupts("flock", path) { flock(descriptor, LOCK_EX) }
+  }
+
   /// Releases the lock.
   ///
   /// Closing the file would not always release it at once: a child process that is being started holds a copy of the

@@ -36,7 +36,7 @@ extension SnapshotRoutes {
     attachment.expected = intake.expected
     do {
       let admitted = try await service.admit(
-        attachment, if: Preconditions(call.request.headerFields), of: call.caller)
+        attachment, bytes: intake.leastLength, if: Preconditions(call.request.headerFields), of: call.caller)
       return try await service.attach(
         admitted, limit: limits.bundleBytes, expecting: intake.leastLength, of: call.caller
       ) { reading in

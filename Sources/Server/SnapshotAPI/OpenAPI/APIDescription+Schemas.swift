@@ -1,3 +1,4 @@
+import AccessControl
 import Observability
 import SnapshotFormat
 import SnapshotStore
@@ -167,6 +168,8 @@ extension APIDescription {
       "link": ["type": "string", "description": "The path and query of the link on this server."],
       "expiresAt": time("When the link expires."),
     ]),
+    "AttachLink": attachLink,
+    "AttachLinks": object(["links": ["type": "array", "items": ["$ref": "#/components/schemas/AttachLink"]]]),
     "Problem": object(
       [
         "type": ["enum": .array(ProblemKind.allCases.map { .string($0.type) } + ["about:blank"])],
@@ -217,6 +220,28 @@ extension APIDescription {
       "type": "object", "properties": .object(properties), "required": .array(required),
       "additionalProperties": false,
     ]
+  }
+
+  private static var attachLink: JSONValue {
+    func number(_ text: String) -> JSONValue {
+      ["type": "integer", "minimum": 0, "description": .string(text)]
+    }
+    return object(
+      [
+        "id": ["type": "string", "description": "The id, as in the audit log and in `attachedBy`."],
+        "link": [
+          "type": "string", "description": "The path and query of the page. Only when the link was made.",
+        ],
+        "token": ["type": "string", "description": "The token for uploads. Only when the link was made."],
+        "report": ["$ref": "#/components/schemas/ReportID"],
+        "state": ["enum": .array(AccessToken.State.allCases.map { .string($0.rawValue) })],
+        "createdAt": time("When it was made."), "expiresAt": time("When it expires."),
+        "createdBy": ["type": "string", "description": "The id of the token that made it."],
+        "count": number("How many snapshots can be attached."),
+        "bytes": number("How many bytes these can have together."),
+        "usedCount": number("How many snapshots were attached."),
+        "usedBytes": number("How many bytes these have."),
+      ], optional: ["link", "token", "expiresAt"])
   }
 
   private static func time(_ text: String) -> JSONValue {

@@ -242,7 +242,7 @@ struct APIDescription: Sendable {
     guard permission != .open else { return [] }
     var kinds = access
     if CrossSiteRule.changesState(method) { kinds.append(.crossSite) }
-    if permission == .attach { kinds.append(.outsideLimits) }
+    if permission == .attach { kinds += [.outsideLimits, .linkExpired, .linkUsedUp, .linkBytesExceeded] }
     if permission == .bundle { kinds += [.linkExpired, .linkRefused] }
     return kinds
   }

@@ -13,13 +13,16 @@ extension SnapshotService {
   ///
   /// Throws ``UploadError/forbidden``, a ``StoreError`` if the UUID is taken, or an ``HTTPProblem`` if a precondition
   /// fails.
-  /// - Parameter preconditions: the preconditions of the request that creates the upload.
+  /// - Parameters:
+  ///   - bytes: the length of the bundle, or the least that it has; `nil` if it is not known.
+  ///   - preconditions: the preconditions of the request that creates the upload.
   /// - Returns: `attachment` with the caller's rights. If it has no UUID, the store chooses one when it publishes: the
   ///   manifest's is not known yet.
   func admit(
-    _ attachment: Attachment, if preconditions: Preconditions, of caller: Caller
+    _ attachment: Attachment, bytes: Int64?, if preconditions: Preconditions, of caller: Caller
   ) async throws -> Attachment {
     var admitted = try caller.authorize(attachment)
+    try caller.link?.requireRoom(for: bytes, as: attachment.id)
     guard let id = attachment.id else { return admitted }
     if preconditions.isCreateOnly { admitted.createOnly = true }
     let existing = try await caller.existing(under: admitted) { () throws(StoreError) in
@@ -51,9 +54,11 @@ extension SnapshotService {
       let upload = try await store.beginTransientUpload(terms, limit: limit, expecting: length)
       do {
         let reading = BodyReading(into: upload, limits: store.uploadLimits)
-        return try await publish(try await receive(reading), of: caller) { attachment in
+        let received = try await receive(reading)
+        return try await publish(received, bytes: reading.count, of: caller) { attachment in
           let publication = try await upload.commit(attachment)
-          return (publication, publication.record)
+          let isNew = if case .created = publication { true } else { false }
+          return Committed(publication, publication.record, stored: isNew ? publication.record.id : nil)
         }
       } catch {
         await upload.discard()
@@ -66,21 +71,57 @@ extension SnapshotService {
 
   /// Publishes a complete upload, and adds it to the catalogue. The caller's rights are checked again: its token may
   /// have been revoked while the bytes arrived.
-  /// - Parameter commit: publishes the upload in the store, and returns its record if it should be indexed.
+  /// - Parameters:
+  ///   - bytes: the length of the bundle.
+  ///   - commit: publishes the upload in the store.
   func publish<Ended>(
-    _ attachment: Attachment, of caller: Caller,
-    commit: (Attachment) async throws -> (ended: Ended, record: SnapshotRecord?)
+    _ attachment: Attachment, bytes: Int64, of caller: Caller,
+    commit: (Attachment) async throws -> Committed<Ended>
   ) async throws -> Ended {
     try await caller.requireValid()
     let attachment = try caller.authorize(attachment)
     do {
-      let (ended, record) = try await commit(attachment)
+      let committed =
+        if let link = caller.link {
+          try await link.counting(bytes, as: attachment.id) {
+            try await commit(attachment)
+          } stored: {
+            $0.stored
+          } storedNothing: {
+            ($0 as? StoreError)?.leavesNothing ?? false
+          }
+        } else {
+          try await commit(attachment)
+        }
       // An existing record is indexed again, because the request that published it may have been interrupted before
       // indexing.
-      if let record { try await catalog.insert(record) }
-      return ended
+      if let record = committed.record { try await catalog.insert(record) }
+      return committed.ended
     } catch let error as StoreError {
       throw caller.concealing(error, attachment)
+    }
+  }
+}
+
+/// What a store did with a complete upload.
+struct Committed<Ended> {
+  let ended: Ended
+  /// The record to index, if there is one.
+  let record: SnapshotRecord?
+  /// The snapshot that was stored; `nil` if the upload was refused, or if the same bundle was there before.
+  let stored: SnapshotID?
+
+  init(_ ended: Ended, _ record: SnapshotRecord?, stored: SnapshotID?) {
+    (self.ended, self.record, self.stored) = (ended, record, stored)
+  }
+}
+
+extension StoreError {
+  /// Whether it is certain that nothing was stored after this error.
+  fileprivate var leavesNothing: Bool {
+    switch self {
+    case .unavailable, .system, .invalid(.system), .damaged: false
+    default: true
     }
   }
 }

@@ -9,6 +9,7 @@ struct BodyReading: Sendable {
   private let check: ContentCheck?
   private let limits: UploadLimits
   private let onProgress: (@Sendable (Int64) async -> Void)?
+  private let received = Lock<Int64>(0)
 
   init(
     into appending: any UploadAppending, check: ContentCheck? = nil, limits: UploadLimits,
@@ -19,6 +20,9 @@ struct BodyReading: Sendable {
     self.limits = limits
     self.onProgress = onProgress
   }
+
+  /// The number of bytes that were read.
+  var count: Int64 { received.withLock { $0 } }
 
   /// Reads all of `body`, and ends the request. If reading fails, ``ending(_:)`` decides which received bytes count.
   /// After the task was cancelled, only bytes that have already arrived are read.
@@ -79,6 +83,7 @@ struct BodyReading: Sendable {
       guard late <= limits.supersededBytes else { throw .body(CancellationError()) }
       await check?.update(piece)
       try await appending.write(piece)
+      received.withLock { $0 += Int64(piece.count) }
       unsaved += Int64(piece.count)
       if unsaved >= limits.checkpointBytes || savedAt.duration(to: .now) >= limits.checkpointInterval {
         told = try await saving?.value.get() ?? told

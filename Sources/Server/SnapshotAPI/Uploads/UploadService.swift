@@ -64,7 +64,8 @@ package struct UploadService: Sendable {
     terms.address = caller.countedAddress
     if let attachment = terms.attachment {
       do {
-        terms.attachment = try await snapshots.admit(attachment, if: preconditions, of: caller)
+        terms.attachment = try await snapshots.admit(
+          attachment, bytes: terms.length, if: preconditions, of: caller)
       } catch {
         throw UploadError(error)
       }
@@ -112,8 +113,9 @@ package struct UploadService: Sendable {
   ) async throws(UploadError) -> UploadStatus {
     _ = try await find(id, of: caller)
     return try await turns.take(id) { turn throws(UploadError) in
-      _ = try await find(id, of: caller)
+      let known = try await find(id, of: caller)
       try admit(body.declaredLength, of: caller)
+      try requireRoom(for: body.declaredLength, after: known, of: caller)
       do throws(UploadError) {
         let session = try await read(body, request, into: id, of: caller, turn, onProgress)
         try await index(session)
@@ -194,6 +196,19 @@ package struct UploadService: Sendable {
     do throws(HTTPProblem) { try caller.meter.admit(length) } catch { throw .body(error) }
   }
 
+  /// Throws if the link of the caller does not allow so many bytes after those of the upload.
+  private func requireRoom(
+    for length: Int64?, after session: UploadSession, of caller: Caller
+  ) throws(UploadError) {
+    guard let link = caller.link, session.outcome == nil else { return }
+    let (end, overflow) = session.offset.addingReportingOverflow(length ?? 0)
+    do throws(HTTPProblem) {
+      try link.requireRoom(for: overflow ? .max : end, as: session.attachment?.id)
+    } catch {
+      throw .body(error)
+    }
+  }
+
   /// Publishes a complete upload under its attachment, or refuses it. A part is returned unchanged.
   private func publish(_ session: UploadSession, of caller: Caller) async throws(UploadError) -> UploadSession
   {
@@ -202,25 +217,38 @@ package struct UploadService: Sendable {
     let work = Task { () async -> Result<UploadSession, UploadError> in
       do {
         return .success(
-          try await snapshots.publish(attachment, of: caller) { attachment in
+          try await snapshots.publish(attachment, bytes: session.offset, of: caller) { attachment in
             let ended = try await store.commitUpload(session.id, as: attachment)
-            return (ended, try await record(of: ended))
+            var stored: SnapshotID?
+            if case .published(let id, isNew: true) = ended.outcome { stored = id }
+            return Committed(ended, try await record(of: ended), stored: stored)
           })
       } catch {
         return .failure(UploadError(error))
       }
     }
-    return try await work.value.get()
+    do {
+      return try await work.value.get()
+    } catch {
+      // The link will not allow the bundle later either.
+      if case .body(let problem as HTTPProblem) = error,
+        [.linkUsedUp, .linkBytesExceeded].contains(ProblemKind(problem))
+      {
+        try await store.removeUpload(session.id)
+      }
+      throw error
+    }
   }
 
   /// The caller that publishes an upload if no request does: its owner, with the rights from when it was created.
-  private func owner(of session: UploadSession) -> Caller {
+  private func owner(of session: UploadSession) async throws(UploadError) -> Caller {
     let (token, terms) = (session.terms.owner, session.terms)
     var owner = Caller(
       token.map(Caller.Credential.token) ?? .none, scopes: [.attach],
       limits: CallerLimits(applications: terms.attachment?.applications),
       address: ClientAddress(peer: terms.address ?? ""))
     if let token {
+      do { owner.link = try await access.linkUse(ofToken: token) } catch { throw .body(error) }
       owner.requireValid = { [access] () throws(HTTPProblem) in try await access.requireValid(token) }
     }
     return owner
@@ -257,7 +285,7 @@ package struct UploadService: Sendable {
       do {
         try await turns.take(session.id) { _ throws(UploadError) in
           let session = try await store.uploadSession(session.id)
-          if session.isDue { _ = try await publish(session, of: owner(of: session)) }
+          if session.isDue { _ = try await publish(session, of: try await owner(of: session)) }
         }
       } catch {
         log("An upload that is complete can't be published", session.id, error)

@@ -1,7 +1,7 @@
 "use strict";
 
 // Uploads a bundle with tus, so that an interrupted upload continues where it stopped, also after the page is loaded
-// again, or the user has signed in again. Without this script, the form sends the bundle in one request.
+// again, or the user has signed in again. On the page of a link, the link's secret takes the place of a session. Without this script, the form sends the bundle in one request.
 
 for (const form of document.querySelectorAll("form[data-uploads]")) makeResumable(form);
 
@@ -64,7 +64,7 @@ function makeResumable(form) {
   // Returns the address of the page of the uploaded snapshot.
   async function send(file, signal) {
     await requireReadable(file);
-    const key = ["upload", form.dataset.report, file.name, file.size, file.lastModified].join("\n");
+    const key = ["upload", form.dataset.uploads, form.dataset.report, file.name, file.size, file.lastModified].join("\n");
     const known = recall(key), typed = note.value.trim();
     if (known.address && typed && typed !== (known.note ?? typed)) {
       // The note is sent when an upload begins, so another note needs another upload.
@@ -168,7 +168,7 @@ function makeResumable(form) {
     try {
       const page = await (await fetch(location.href, {headers: {"Accept": "text/html"}})).text();
       const input = new DOMParser().parseFromString(page, "text/html").querySelector("form[data-uploads] [type=hidden]");
-      if (input) formToken.value = input.value;
+      if (input && formToken) formToken.value = input.value;
     } catch { /* The next request has the reason. */ }
   }
 
@@ -197,7 +197,8 @@ function makeResumable(form) {
     const offset = headers.get("Upload-Offset");
     if (offset === null) throw stranger(status, headers, "");
     const snapshot = /<[^>]*\/([0-9a-f-]{36})>;\s*rel="describedby"/.exec(headers.get("Link") ?? "");
-    return {address, offset: Number(offset), page: snapshot ? `/snapshots/${snapshot[1]}?done=attached` : null};
+    const page = snapshot && (form.dataset.done ?? `/snapshots/${snapshot[1]}?done=attached`);
+    return {address, offset: Number(offset), page};
   }
 
   async function append({address, offset}, file, signal, progress) {
@@ -215,7 +216,9 @@ function makeResumable(form) {
     const response = await transfer("POST", form.action, {"Accept": fields().Accept}, body, signal,
       (sent) => show(Math.min(sent, file.size), file));
     const {pathname, search} = new URL(response.url);
-    if (!/^\/snapshots\/[0-9a-f-]{36}$/.test(pathname)) {
+    const isDone = form.dataset.done ? pathname + search === form.dataset.done
+      : /^\/snapshots\/[0-9a-f-]{36}$/.test(pathname);
+    if (!isDone) {
       throw stranger(response.status, response.headers, response.body);
     }
     return pathname + search;
@@ -255,9 +258,9 @@ function makeResumable(form) {
   }
 
   function fields() {
-    return {
-      "Tus-Resumable": "1.0.0", "Snapshot-Form-Token": formToken.value, "Accept": "application/problem+json",
-    };
+    const access = form.dataset.secret ? {"Authorization": `Bearer ${form.dataset.secret}`}
+      : {"Snapshot-Form-Token": formToken.value};
+    return {"Tus-Resumable": "1.0.0", "Accept": "application/problem+json", ...access};
   }
 
   // The error for a response that is no success. The server describes a problem by a type of its own; the response to
@@ -272,14 +275,15 @@ function makeResumable(form) {
     const isOwn = problem?.type?.startsWith?.("urn:data-snapshots:problem:") || registered.includes(problem?.type)
       || problem?.type === "about:blank" && problem.requestID === headers.get("X-Request-Id");
     if (!isOwn) return stranger(status, headers, body);
-    const needsAccess = status === 401 || status === 403;
+    const needsAccess = !form.dataset.secret && (status === 401 || status === 403);
     let text = problem.detail || `The server responded with status ${status}.`;
     // After an interruption, the server can have received more than the browser knows.
     if (status === 409) text = "The connection was interrupted.";
-    if (status === 401) text = "You are signed out.";
+    if (status === 401 && form.dataset.secret) text = "This link is not valid any more. Ask its sender for a new one.";
+    else if (status === 401) text = "You are signed out.";
     if (needsAccess) text += " Sign in again in another tab: then the upload continues.";
     // An upload that has expired or was removed begins again.
-    const isFinal = status < 500 && ![401, 403, 404, 408, 409, 410, 423, 429].includes(status);
+    const isFinal = status < 500 && !needsAccess && ![404, 408, 409, 410, 423, 429].includes(status);
     return Object.assign(new Error(text), {status, needsAccess, isFinal, retryAfter: retryAfter(headers)});
   }
 

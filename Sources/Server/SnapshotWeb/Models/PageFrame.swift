@@ -22,6 +22,8 @@ struct PageFrame: Sendable, Hashable {
   /// Whether the server has one user, who signs in by a link. Nobody else fetches from it, nobody reads its log, and the
   /// snapshots were received when it was started.
   var hasOneUser = false
+  /// Whether the page is for people without a token, who can't sign in.
+  var isForGuests = false
 }
 
 /// A notice about the last action, shown on the page after it. The raw value is that of ``PageField/done`` in the URL.
@@ -42,6 +44,8 @@ enum PageNotice: String, Sendable, Hashable, CaseIterable {
   case good
   /// That mark was removed.
   case notGood = "not-good"
+  /// A link to attach was revoked.
+  case linkRevoked = "link-revoked"
 }
 
 /// The names of form fields and of parameters in pages' URLs, in addition to ``SearchField``.
@@ -60,6 +64,12 @@ enum PageField: String, Sendable, Hashable, CaseIterable {
   case folder
   /// The lifetime of a link, in seconds.
   case seconds
+  /// The number of snapshots that a link to attach allows.
+  case count
+  /// The number of bytes that a link to attach allows.
+  case bytes
+  /// The secret of a link to attach.
+  case link
   /// The position of a page in a list.
   case cursor
   /// The UUID of the snapshot to compare with, also while a file is shown.

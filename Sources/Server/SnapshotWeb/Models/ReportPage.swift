@@ -26,6 +26,8 @@ struct ReportPage: Sendable {
   var recorded: [SnapshotID: RecordedChanges] = [:]
   /// The form, if the visitor may upload.
   var upload: Upload?
+  /// Whether the visitor may make links to attach.
+  var offersLinks = false
 }
 
 extension ReportPage: Page {
@@ -48,6 +50,7 @@ extension ReportPage: Page {
       "compare": list.records.count >= 2 && !list.isContinued
         ? PagePath.diff(list.records[1].id, with: list.records[0].id).description : nil,
       "upload": nil,
+      "attachLinks": offersLinks ? PagePath.attachLinks(report).description : nil,
       "tracker": frame.tracker.address(of: report),
     ]
     if let upload {
@@ -56,6 +59,7 @@ extension ReportPage: Page {
           "action": PagePath.attach(report).description,
           "name": report.description,
           "uploads": upload.isResumable ? PagePath.uploads.description : nil,
+          "secret": nil,
           "script": PagePath.asset(.uploadScript).description,
         ] as Fields
     }

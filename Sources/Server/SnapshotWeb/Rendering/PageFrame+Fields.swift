@@ -16,7 +16,7 @@ extension PageFrame {
       "hasSearch": account != .signedOut && !isHome,
       "searchField": SearchField.text.rawValue,
       "isOpen": account == .open,
-      "signIn": account == .signedOut && !hasOneUser ? PagePath.signIn().description : nil,
+      "signIn": account == .signedOut && !hasOneUser && !isForGuests ? PagePath.signIn().description : nil,
       "account": nil,
     ]
     if case .signedIn(let name) = account, !hasOneUser {
@@ -38,6 +38,7 @@ extension PageNotice {
     case .pinned: "The snapshot is pinned. It does not expire."
     case .unpinned: "The snapshot is no longer pinned. It can expire."
     case .good: "The snapshot is marked as good. Others are compared with it."
+    case .linkRevoked: "The link is revoked."
     case .notGood: "The snapshot is no longer marked as good."
     }
   }

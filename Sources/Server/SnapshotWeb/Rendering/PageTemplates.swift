@@ -4,7 +4,9 @@ import Mustache
 struct PageTemplates: Sendable {
   /// The templates of complete pages, and of parts that are rendered separately.
   enum Name: String, CaseIterable {
-    case home, deletion, report, snapshot, history, search, diff, link, signIn, signedOut, problem, document
+    case home, deletion, report, snapshot, history, search, diff, link, attach, attachLink, attachLinks,
+      signIn, signedOut,
+      problem, document
     /// The values of a file, without the page around them.
     case values
     /// The main part of the page that describes every call.
@@ -51,6 +53,9 @@ struct PageTemplates: Sendable {
     "value-items": PackageResources.value_items_mustache,
     "diff": PackageResources.diff_mustache,
     "link": PackageResources.link_mustache,
+    "attach": PackageResources.attach_mustache,
+    "attachLink": PackageResources.attach_link_mustache,
+    "attachLinks": PackageResources.attach_links_mustache,
     "signIn": PackageResources.sign_in_mustache,
     "signedOut": PackageResources.signed_out_mustache,
     "problem": PackageResources.problem_mustache,

@@ -20,7 +20,8 @@ struct ReportPages: Sendable {
   private let filter: ComparisonFilter
 
   init(
-    _ pages: PageMaker, _ service: SnapshotService, limits: ServiceLimits, uploadsAreResumable: Bool,
+    _ pages: PageMaker, _ service: SnapshotService, limits: ServiceLimits,
+    uploadsAreResumable: Bool,
     filter: ComparisonFilter
   ) {
     self.filter = filter
@@ -51,6 +52,7 @@ struct ReportPages: Sendable {
     if cursor == nil, call.caller.mayAttach(to: report) {
       page.upload = ReportPage.Upload(isResumable: uploadsAreResumable)
     }
+    page.offersLinks = call.caller.mayMakeLinks(to: report)
     var response = try await pages.render(page, for: call.visitor, status: status, notice: notice)
     if page.upload?.isResumable == true { response.allowRequestsOfScripts() }
     return response

@@ -66,6 +66,9 @@ package struct WebPages: Sendable {
       + ReportPages(
         pages, service, limits: limits, uploadsAreResumable: uploads.areResumable, filter: comparisonFilter
       ).endpoints
+      + AttachPages(
+        pages, service, access: access, limits: limits, uploadsAreResumable: uploads.areResumable
+      ).endpoints
       + SnapshotPages(
         pages, service, access: access, limits: limits, history: history,
         viewer: ViewerCache(copies), filter: comparisonFilter

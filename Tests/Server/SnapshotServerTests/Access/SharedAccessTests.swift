@@ -1,7 +1,10 @@
 import AccessControl
 import Foundation
+import HTTPEngine
+import Observability
 import PostgreSQLClient
 import PostgreSQLTesting
+import SnapshotFormat
 import SnapshotServer
 import StoreTesting
 import TestSupport
@@ -57,6 +60,51 @@ struct SharedAccessTests {
       let files = try nodes[0].files.read()
       #expect(files.count == 2 + nodes.count)
       for node in nodes { #expect(try node.files.read() == files) }
+    }
+  }
+
+  @Test func `all servers together count the uses of a link to attach`() async throws {
+    try await withNodes(2) { nodes in
+      for node in nodes { try await node.access.prepare() }
+      let (maker, _) = try await nodes[0].access.change {
+        try nodes[0].tokens.create(.init(scopes: [.read, .attach]))
+      }
+      let policies = try nodes.map { node in
+        var configuration = AccessPolicy.Configuration(storage: node.folder.url.path)
+        configuration.sharedTokens = node.access.promptly()
+        return try AccessPolicy(configuration, logger: .quiet)
+      }
+      let caller = Caller(
+        .token(maker.id), scopes: [.read, .attach], address: ClientAddress(peer: "127.0.0.1:1"))
+      let (link, _) = try await policies[0].makeAttachLink(
+        to: ReportID(validating: "BUG-1"), seconds: 60, count: 3, bytes: 1000, for: caller)
+      for node in nodes { try await node.access.copy() }
+      let stored = try await withThrowingTaskGroup(of: Bool.self) { group in
+        for number in 0..<10 {
+          let policy = policies[number % 2]
+          group.addTask {
+            let use = try #require(try await policy.linkUse(ofToken: link.token.id))
+            let id = SnapshotID()
+            do {
+              return try await use.counting(1, as: id) {
+                true
+              } stored: { _ in
+                id
+              } storedNothing: { _ in
+                false
+              }
+            } catch is HTTPProblem {
+              return false
+            }
+          }
+        }
+        return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(stored == 3)
+      for node in nodes {
+        try await node.access.copy()
+        #expect(try node.tokens.list().first { $0.id == link.token.id }?.link?.remainingCount == 0)
+      }
     }
   }
 

@@ -38,6 +38,9 @@ struct TokenListCommand: AsyncParsableCommand {
     }
     if let rate = token.rate { parts.append("\(rate)") }
     if let quota = token.quota { parts.append("\(quota)") }
+    if let link = token.link {
+      parts.append("to \(link.report), \(link.uses.count) of \(link.count) snapshots")
+    }
     if let name = token.name { parts.append("“\(name)”") }
     return parts.joined(separator: "  ")
   }
