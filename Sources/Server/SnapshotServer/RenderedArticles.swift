@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "879df735edd41037a38cebc81e551ab077098b9e79e3b274bcc04cf4bd9589b8",
+      digest: "ae1a1f00022037f4e4539b206d7de4e7f7708b6010e8d3fe629890d7149f8042",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -271,6 +271,18 @@ enum RenderedArticles {
 <td><code>204</code></td>
 </tr>
 <tr>
+<td><code>POST /v1/reports/{report}/links?seconds=&amp;count=&amp;bytes=</code></td>
+<td><code>201</code>: a link to attach to this report without a token (<a href="/docs/accesscontrol">Access control</a>)</td>
+</tr>
+<tr>
+<td><code>GET /v1/reports/{report}/links</code></td>
+<td>these links with their uses, without their secrets</td>
+</tr>
+<tr>
+<td><code>DELETE /v1/reports/{report}/links/{link}</code></td>
+<td><code>204</code>: the link is revoked</td>
+</tr>
+<tr>
 <td><code>POST /v1/snapshots/{id}/links?seconds=3600</code></td>
 <td><code>201</code>: a path and query that downloads this bundle without a token, for up to 90 days</td>
 </tr>
@@ -399,7 +411,7 @@ enum RenderedArticles {
 """##),
     "accesscontrol": Manual.Article(
       title: ##"Access control"##,
-      digest: "2daad6a73374d0e7bd98afafcd463fd386f3ee609ddbb5ffdf82d53b08ccd169",
+      digest: "f364180f10af39b9074c13e583a76a862321ed31f25078c6f4b941e068432b83",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Access control</h1>
@@ -413,6 +425,7 @@ enum RenderedArticles {
 <li><a href="#how-tokens-are-stored">How tokens are stored</a></li>
 <li><a href="#rates-and-quotas">Rates and quotas</a></li>
 <li><a href="#links">Links</a></li>
+<li><a href="#links-to-attach">Links to attach</a></li>
 <li><a href="#browsers">Browsers</a></li>
 </ul></nav>
 <article class="card prose">
@@ -548,6 +561,51 @@ snapshot token revoke 1f0c3a5b7d9e
 </code></pre>
 <p>prints a URL that downloads one bundle without a token until it expires, at most 90 days later. It is meant for a bug tracker; <code>snapshot fetch</code> and Beta Settings accept it. Everybody who has the link can download the bundle.</p>
 <p>The link contains its expiration and an HMAC-SHA256. It cannot be revoked, except by deleting the snapshot. Removing <code>keys/links</code> invalidates all links at the next start of the server. Logs never contain the signature, because they contain no queries.</p>
+<h3 id="links-to-attach">Links to attach</h3>
+<pre><code>snapshot link --attach BUG-123 --expires 7d --count 5 --bytes 500MB   # prints the link
+snapshot link --attach BUG-123 --list                                 # ids, states, uses; never a link
+snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
+</code></pre>
+<p>A link to attach leads to a page on which people without a token, such as customers, attach snapshots to one report: a bundle, or an HTTP archive (HAR), with a note. The page works without scripts; with scripts, an interrupted upload of a bundle continues. The page of a report leads to a list of its links, and a form that makes one.</p>
+<p>Whoever has the link sees the id of the report and what remains of the link, and nothing else. Every other call is answered as for an unknown token. A UUID that another token has used is taken, whatever it belongs to.</p>
+<p>Making a link needs the scopes <code>read</code> and <code>attach</code>. The link has the limits, rate and quota of the token that made it. It is valid while that token is: revoking the token revokes its links. Other rules for uploads apply as always: validation, <code>sealedOnly</code>, required redaction, quotas, and the limits per address.</p>
+<div class="wide" tabindex="0" role="region" aria-label="Links to attach">
+<table class="list many"><caption class="hidden">Links to attach</caption>
+<thead>
+<tr>
+<td></td>
+<th scope="col">range</th>
+<th scope="col">default</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>lifetime (<code>seconds</code>)</td>
+<td>1 second to 90 days</td>
+<td>7 days</td>
+</tr>
+<tr>
+<td>snapshots (<code>count</code>)</td>
+<td>1 to 100</td>
+<td>5</td>
+</tr>
+<tr>
+<td>bytes of these together (<code>bytes</code>)</td>
+<td>1 to 1 TB</td>
+<td>500 MB</td>
+</tr>
+<tr>
+<td>valid links to one report</td>
+<td>at most 20</td>
+<td></td>
+</tr>
+</tbody>
+</table></div>
+<p>These limits are fixed; no setting changes them. An upload that exceeds the link is refused with <code>link-used-up</code> (<code>403</code>) or <code>link-bytes-exceeded</code> (<code>413</code>), before its bytes if its length is known. Each snapshot is counted durably before it is published, so that uploads at the same time, restarts, and several servers exceed no link. The same UUID counts once, and a refused bundle does not count. A crash during a publication can leave one counted that was not published. Deleting a snapshot gives nothing back.</p>
+<p>A link is a token with a file in <code>tokens/</code>, which <code>snapshot token list</code> shows too and <code>snapshot token revoke</code> revokes. Its id is in the audit log (<code>token</code>) for every request with the link, and in the records of its snapshots (<code>attachedBy</code>). The secret is in the query of the link: logs contain no queries. For scripts, <code>--json</code> prints it as <code>token</code>, for <code>Authorization: Bearer</code>:</p>
+<pre><code>curl -F snapshot=@bundle.zip -F 'note=It broke' -H &quot;Authorization: Bearer $token&quot; https://snapshots.example.com/v1/reports/BUG-123/snapshots
+</code></pre>
+<p>The token that makes a link can revoke it, and so can a token with the scope <code>admin</code>. A store without tokens makes no links: everybody can attach to it already.</p>
 <h3 id="browsers">Browsers</h3>
 <p>The API uses no cookies and answers no preflight requests, except for uploads (<a href="/docs/resumableuploads">Resumable uploads</a>). A page of another site can therefore not make a browser send a token.</p>
 <p>An open store needs no token, so it is protected in another way. It refuses requests that change something and come from a page of another site, by <code>Sec-Fetch-Site</code> or else <code>Origin</code>. It answers only when it is addressed by an IP address, by <code>localhost</code> or a name below it, by a name without a dot, or by a name that ends with <code>.local</code>: this prevents DNS rebinding. A dot at the end of the name changes nothing. <code>Host</code> must not have the zone of an IPv6 address (<code>[fe80::1%25eth0]</code>), which only the client knows: clients leave it out.</p>
@@ -769,7 +827,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "calls": Manual.Article(
       title: ##"Calls"##,
-      digest: "a76fae29665d69df90f361f337025897ebc6290a8053e5b6525575f879e39008",
+      digest: "8935c30a9f95a30f9d0948314c1072df3de1a7df9e09fa5c8462c964858b1de6",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Calls</h1>
@@ -866,6 +924,27 @@ snapshot token revoke 1f0c3a5b7d9e
 <td><code>read</code></td>
 <td>always</td>
 <td>Creates a link to a snapshot's bundle that needs no token.</td>
+</tr>
+<tr>
+<td><code>POST</code></td>
+<td><code>/v1/reports/{report}/links</code></td>
+<td><code>read</code></td>
+<td>always</td>
+<td>Creates a link to attach snapshots to a report.</td>
+</tr>
+<tr>
+<td><code>GET</code>, <code>HEAD</code></td>
+<td><code>/v1/reports/{report}/links</code></td>
+<td><code>read</code></td>
+<td>always</td>
+<td>Lists the links to attach to a report, newest first.</td>
+</tr>
+<tr>
+<td><code>DELETE</code></td>
+<td><code>/v1/reports/{report}/links/{link}</code></td>
+<td><code>read</code></td>
+<td>always</td>
+<td>Revokes a link to attach.</td>
 </tr>
 <tr>
 <td><code>POST</code></td>
@@ -1025,7 +1104,7 @@ snapshot token revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "6a8663845ef611a509ca617e150e859fe0c0c3bda118250125e63e24ae5bdd71",
+      digest: "f30ab4617f1fa7c2c9c273e82ad11d08a731f96fd941d3284b496ed240cbb9a1",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -1166,6 +1245,7 @@ snapshot fetch BUG-123                             # the newest snapshot of the 
 snapshot fetch UUID --output FILE --force          # replaces an existing file
 snapshot fetch UUID --into FOLDER                  # checks and unpacks it
 snapshot link UUID --expires 1h                    # a URL that needs no token
+snapshot link --attach BUG-123 --expires 7d        # a page to attach to this report, without a token
 </code></pre>
 <p><code>upload</code> and <code>pack</code> accept an unpacked snapshot, an <code>.xcappdata</code> bundle, any other folder, and a single file; <code>upload</code> also accepts a bundle. It checks the structure of a bundle; the server checks all contents before it attaches it. In any other folder, each file becomes a recording, and its relative path is the identifier. An empty folder is refused.</p>
 <p>A large bundle is uploaded in pieces and continues after a broken connection. With <code>--resume</code> a later run of the command continues too; it keeps the state of the upload in <code>SOURCE.upload</code> until the upload is complete. A command that is interrupted (<code>SIGINT</code>, <code>SIGTERM</code>, <code>SIGHUP</code>) removes its temporary files. <code>--note</code> and <code>--field</code> become a part of the bundle that is made. An existing bundle is not changed: they are sent beside it in a form, which can't be resumed. <code>--maximum-request-body BYTES</code> is for a proxy with a limit on request bodies; a form that is larger is not sent.</p>
@@ -2044,7 +2124,7 @@ chown -R snapshot: /srv/snapshot
 """##),
     "observability": Manual.Article(
       title: ##"Observability"##,
-      digest: "910072aae38d54acba2fb66758947bae8c48f15f2748dc95826e07dd409ce74f",
+      digest: "c7f13bcac97d98f849ac46e9199ff2540b813f634813b022888535e292920691",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Observability</h1>
@@ -2091,7 +2171,7 @@ chown -R snapshot: /srv/snapshot
 </tr>
 <tr>
 <td><code>action</code></td>
-<td>operation id in <code>/openapi.json</code>, also if a web page performed it. Only pages have <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code>, <code>searchContents</code> and <code>readHistory</code>; <code>expireByRule</code> is a deletion by a retention rule</td>
+<td>operation id in <code>/openapi.json</code>, also if a web page performed it. Only pages have <code>openAttachLink</code>, <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code>, <code>searchContents</code> and <code>readHistory</code>; <code>expireByRule</code> is a deletion by a retention rule</td>
 </tr>
 <tr>
 <td><code>snapshot</code>, <code>report</code></td>
@@ -2237,7 +2317,7 @@ rule_files: [alerts.yaml]
 """##),
     "personaldata": Manual.Article(
       title: ##"Personal data"##,
-      digest: "ed04ab04b9d3859b31fa848781e78f52f6b80806718132b725d11ddd1cca2f38",
+      digest: "7b7d51c70bd1dc1c832c17b301025efa00470130f15bf4fcc48120a8584d84ba",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Personal data</h1>
@@ -2341,6 +2421,11 @@ snapshot delete --before 2026-01-01 --yes
 <td>sessions of the web pages</td>
 <td>the SHA-256 of a cookie</td>
 <td>at the latest after a week</td>
+</tr>
+<tr>
+<td>links to attach (<code>snapshot link --attach</code>): files in <code>tokens/</code></td>
+<td>the report, the UUIDs and sizes of what was attached</td>
+<td>delete the file of a link that has ended</td>
 </tr>
 <tr>
 <td>links (<code>snapshot link</code>, <em>Create link</em>)</td>
@@ -3551,7 +3636,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "34a4fef8c6d6bc4297815475225f8f8756572b9602aa59b85b2ca48c6eda19c3",
+      digest: "3cfb611f4848b56de6aaab89e65836da42ce8d901945537bc72552e8018b091c",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -3588,6 +3673,14 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <tr>
 <td><code>/reports/{report}</code></td>
 <td>the snapshots of a report as a timeline, with the changes from one to the next; for those who may: a form that uploads a bundle</td>
+</tr>
+<tr>
+<td><code>/reports/{report}/links</code></td>
+<td>for the scopes <code>read</code> and <code>attach</code>: the links to attach to the report, and forms that make and revoke them</td>
+</tr>
+<tr>
+<td><code>/attach?link={secret}</code></td>
+<td>for people with a link to attach and without a token: a form that uploads a bundle to one report. See <a href="/docs/accesscontrol">Access control</a></td>
 </tr>
 <tr>
 <td><code>/snapshots/{id}</code></td>

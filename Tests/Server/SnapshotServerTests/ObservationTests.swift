@@ -223,7 +223,7 @@ import Tracing
       #expect(text.contains(line + "\n"), "\(line)")
     }
     let received = try #require(
-      text.firstMatch(of: /http_request_bytes_total{route="POST \/v1\/reports[^"]*"} (\d+)/))
+      text.firstMatch(of: /http_request_bytes_total{route="POST \/v1\/reports[^"]*snapshots"} (\d+)/))
     #expect(try #require(Int(received.1)) > bytes.count)
     // The access log has a line for each, without the query.
     let lines = log.lines.filter { $0.hasPrefix("info request") }
