@@ -64,7 +64,7 @@ extension SnapshotService {
     }
   }
 
-  /// Publishes a complete upload, and adds it to the catalogue. The caller's rights are checked again: its token may
+  /// Publishes a complete upload, announces it, and adds it to the catalogue. The caller's rights are checked again: its token may
   /// have been revoked while the bytes arrived.
   /// - Parameter commit: publishes the upload in the store, and returns its record if it should be indexed.
   func publish<Ended>(
@@ -75,9 +75,9 @@ extension SnapshotService {
     let attachment = try caller.authorize(attachment)
     do {
       let (ended, record) = try await commit(attachment)
-      // An existing record is indexed again, because the request that published it may have been interrupted before
-      // indexing.
-      if let record { try await catalog.insert(record) }
+      // An existing record is announced and indexed again, because the request that published it may have been
+      // interrupted before that.
+      if let record { try await enter(record) }
       return ended
     } catch let error as StoreError {
       throw caller.concealing(error, attachment)
