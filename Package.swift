@@ -150,6 +150,12 @@ let server = group(
         "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .tracing,
       ]),
     .target(
+      name: "Webhooks",
+      dependencies: [
+        "HTTPTransport", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging,
+        .crypto, .grdb,
+      ]),
+    .target(
       name: "SnapshotWeb",
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "SnapshotDiff", "SnapshotViewer", "HTTPEngine",
@@ -172,7 +178,8 @@ let server = group(
       name: "SnapshotServer",
       dependencies: [
         "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
-        "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore", "SQLiteCatalog",
+        "Webhooks", "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
+        "SQLiteCatalog",
         "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLCatalog", "PostgreSQLSharing", "SnapshotFormat",
         "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
         .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
@@ -193,7 +200,8 @@ let command = group(
         "SnapshotViewer", "Redaction", "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
-        "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb", "ReplayServer", "SnapshotServer",
+        "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotWeb", "ReplayServer",
+        "SnapshotServer",
         .httpTypes,
         .logging, .argumentParser, .configuration, .crypto, .cryptoExtras, .serviceLifecycle,
         .unixSignals, .yams,
@@ -341,6 +349,13 @@ let tests = [
     [
       .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", .coreMetrics]),
       .testTarget(
+        name: "WebhooksTests",
+        dependencies: [
+          "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPEngine", "SystemIO",
+          "StoreTesting", "TestSupport", .crypto, .httpTypes, .logging,
+          .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+        ]),
+      .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
           "AccessControl", "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "Observability",
@@ -370,10 +385,12 @@ let tests = [
       .testTarget(
         name: "EndToEndTests",
         dependencies: [
-          "snapshot", "news-reader", "SnapshotServer", "DataSnapshots", "SnapshotSealing", "SnapshotFormat",
+          "snapshot", "news-reader", "SnapshotServer", "Webhooks", "DataSnapshots", "SnapshotSealing",
+          "SnapshotFormat",
           "SnapshotClient",
           "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO",
-          "RedactionTesting", "TestSupport", "JSONText", .argumentParser, .crypto, .logging, .yams,
+          "RedactionTesting", "TestSupport", "JSONText", .argumentParser, .crypto, .httpTypes, .logging,
+          .yams,
         ])
     ]),
   // A small app with bugs, its reports, and the tests that `snapshot test` has written of them.

@@ -18,6 +18,9 @@ static inline CURLcode snapshot_curl_set_pointer(CURL *easy, CURLoption option, 
 static inline CURLcode snapshot_curl_set_fields(CURL *easy, struct curl_slist *fields) {
   return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
 }
+static inline CURLcode snapshot_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *list) {
+  return curl_easy_setopt(easy, option, list);
+}
 static inline CURLcode snapshot_curl_set_data_function(CURL *easy, CURLoption option, curl_write_callback function) {
   return curl_easy_setopt(easy, option, function);
 }

@@ -1,7 +1,7 @@
 #if canImport(CCurl)
   package import HTTPTransport
   package import HTTPTypes
-  import SystemIO
+  package import SystemIO
 
   /// Sends requests with libcurl. All transfers run on one thread, which exists only while there are transfers.
   ///
@@ -33,9 +33,26 @@
       _ request: HTTPRequest, body: TransportBody, destination: TransportDestination,
       timeouts: TransportTimeouts, events: (@Sendable (TransportEvent) -> Void)?
     ) async throws(TransportError) -> TransportResponse {
-      let transfer = Transfer(
-        request: try CheckedRequest(request), body: body, destination: destination, timeouts: timeouts,
-        trust: trust, events: events)
+      try await run(
+        Transfer(
+          request: try CheckedRequest(request), body: body, destination: destination, timeouts: timeouts,
+          trust: trust, events: events))
+    }
+
+    /// Sends `request` as ``Transport`` specifies, to `address`, whatever addresses its host has. The certificate must
+    /// be that of the host. Uses neither a proxy nor a connection of another request.
+    package func send(
+      _ request: HTTPRequest, body: TransportBody, to address: SocketAddress,
+      destination: TransportDestination, timeouts: TransportTimeouts,
+      events: (@Sendable (TransportEvent) -> Void)?
+    ) async throws(TransportError) -> TransportResponse {
+      try await run(
+        Transfer(
+          request: try CheckedRequest(request), body: body, destination: destination, timeouts: timeouts,
+          trust: trust, address: address, events: events))
+    }
+
+    private func run(_ transfer: Transfer) async throws(TransportError) -> TransportResponse {
       let result = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           transfer.completion = { continuation.resume(returning: $0) }

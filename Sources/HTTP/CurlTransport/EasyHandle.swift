@@ -3,12 +3,15 @@
   import Foundation
   import HTTPTransport
   import HTTPTypes
+  import SystemIO
 
   /// A libcurl easy handle with all its options, which owns the memory that they point to.
   final class EasyHandle {
     let pointer: UnsafeMutableRawPointer
     private let message: UnsafeMutablePointer<CChar>
     private let fields: UnsafeMutablePointer<curl_slist>?
+    /// Where to connect; `nil` for an address of the URL's host.
+    private let target: UnsafeMutablePointer<curl_slist>?
 
     /// Creates a handle that calls back `transfer`, which must outlive the handle.
     init(for transfer: Transfer, bodyLength: Int64?) throws(TransportError) {
@@ -17,8 +20,11 @@
       message = .allocate(capacity: Int(CURL_ERROR_SIZE))
       message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
       fields = Self.makeList(of: transfer.request.fields, asksFirst: bodyLength ?? 0 >= Self.largeBody)
+      // Without a host and a port before it, the target replaces every one.
+      target = transfer.address.flatMap { curl_slist_append(nil, "::\($0)") }
       guard
         setConnection(to: transfer.request, timeouts: transfer.timeouts),
+        setTarget(transfer.address),
         setTrust(transfer.trust),
         setMethod(of: transfer.request, bodyLength: bodyLength),
         setCallbacks(to: transfer)
@@ -28,6 +34,7 @@
     deinit {
       curl_easy_cleanup(pointer)
       curl_slist_free_all(fields)
+      curl_slist_free_all(target)
       message.deallocate()
     }
 
@@ -54,6 +61,16 @@
         && (!request.authority.isLoopback || set(CURLOPT_PROXY, ""))
         && snapshot_curl_set_pointer(pointer, CURLOPT_ERRORBUFFER, message) == CURLE_OK
         && snapshot_curl_set_fields(pointer, fields) == CURLE_OK
+    }
+
+    /// Connects to `address`, if there is one, and to nothing else.
+    private func setTarget(_ address: SocketAddress?) -> Bool {
+      guard address != nil else { return true }
+      return target != nil
+        && snapshot_curl_set_list(pointer, CURLOPT_CONNECT_TO, target) == CURLE_OK
+        && set(CURLOPT_PROXY, "")
+        && set(CURLOPT_FRESH_CONNECT, 1)
+        && set(CURLOPT_FORBID_REUSE, 1)
     }
 
     private func setTrust(_ trust: ServerTrust) -> Bool {

@@ -14,6 +14,8 @@
     let request: CheckedRequest
     let timeouts: TransportTimeouts
     let trust: ServerTrust
+    /// Where to connect; `nil` for an address of the URL's host.
+    let address: SocketAddress?
     let isCancelled = Lock(false)
     /// Called once, with the outcome. Set it before submission.
     var completion: ((Outcome) -> Void)?
@@ -34,13 +36,15 @@
 
     init(
       request: CheckedRequest, body: TransportBody, destination: TransportDestination,
-      timeouts: TransportTimeouts, trust: ServerTrust, events: (@Sendable (TransportEvent) -> Void)?
+      timeouts: TransportTimeouts, trust: ServerTrust, address: SocketAddress? = nil,
+      events: (@Sendable (TransportEvent) -> Void)?
     ) {
       self.request = request
       self.body = body
       self.destination = destination
       self.timeouts = timeouts
       self.trust = trust
+      self.address = address
       self.events = events
       limit = ExchangeDeadline(timeouts)
       uploadMeter = ProgressMeter(uploadAnsweredTo: destination, events)

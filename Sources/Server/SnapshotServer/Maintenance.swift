@@ -46,6 +46,7 @@ package final class Maintenance: Sendable {
   ///   - catalog: the index in which deletions and results are recorded.
   ///   - clock: the time by which is deleted.
   ///   - uploads: publishes and removes uploads; `nil` if uploads are not maintained.
+  ///   - announcer: tells others of deletions.
   ///   - onSweep: called before a shared store is swept.
   ///   - onTakeover: called immediately when this server is the one that maintains the storage, and then regularly.
   ///   - observer: called for every bundle that was verified.
@@ -53,7 +54,8 @@ package final class Maintenance: Sendable {
   ///   - now: the time of day, for the verification.
   package init(
     _ settings: RetentionSettings, storage: ServerStorage, catalog: any Catalog,
-    clock: DeletionClock, uploads: UploadService? = nil, observer: (any ScrubObserver)? = nil,
+    clock: DeletionClock, uploads: UploadService? = nil, announcer: (any ChangeAnnouncer)? = nil,
+    observer: (any ScrubObserver)? = nil,
     onSweep: @escaping @Sendable () -> Void = {}, onTakeover: @escaping @Sendable () -> Void = {},
     onExpiration: @escaping @Sendable (Expiration) -> Void = { _ in },
     now: @escaping @Sendable () -> Date = { Date() }, logger: Logger
@@ -69,7 +71,7 @@ package final class Maintenance: Sendable {
     self.onSweep = onSweep
     let held = HeldCount()
     self.held = held
-    reaper = Reaper(
+    var reaper = Reaper(
       current.value.rules, store: storage.store, catalog: catalog, clock: clock,
       onExpiration: { expiration in
         onExpiration(expiration)
@@ -96,6 +98,8 @@ package final class Maintenance: Sendable {
           "The retention rules keep snapshots whose time of receipt can't be right; delete or repair them",
           metadata: ["count": "\(count)"])
       })
+    reaper.announcer = announcer
+    self.reaper = reaper
     let logFailure: @Sendable (SnapshotID?, any Error) -> Void = { id, error in
       logger.error(
         "A bundle could not be verified; it will be retried",

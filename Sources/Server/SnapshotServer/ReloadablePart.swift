@@ -2,6 +2,7 @@ import AccessControl
 import HTTPEngine
 import HTTPTLS
 import SnapshotAPI
+import Webhooks
 
 /// A part of a running server that takes new settings without a restart.
 ///
@@ -26,8 +27,8 @@ package struct ReloadablePart: Sendable {
 extension ServerApplication {
   /// The parts that ``reload(_:with:)`` changes.
   var reloadableParts: [ReloadablePart] {
-    let (server, redirects, certificates, access, uploads, storage, maintenance, bodyBytes) = (
-      server, redirects, certificates, access, resumableUploads, storage, maintenance, bodyBytes
+    let (server, redirects, certificates, access, uploads, storage, maintenance, webhooks, bodyBytes) = (
+      server, redirects, certificates, access, resumableUploads, storage, maintenance, webhooks, bodyBytes
     )
     return [
       ReloadablePart { settings in
@@ -48,6 +49,10 @@ extension ServerApplication {
       },
       ReloadablePart { access.change($0.rates) },
       ReloadablePart { uploads.change($0.uploadOffer) },
+      ReloadablePart { settings in
+        guard let webhooks else { return {} }
+        return try webhooks.prepare(settings.webhooks)
+      },
       ReloadablePart { settings in
         let retention = settings.retention
         guard let counted = storage.counted else {

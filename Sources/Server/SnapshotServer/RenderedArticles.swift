@@ -2984,7 +2984,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "68da247a5cbb98cf042f63e22c54bc425b62e7e1b66609143b1b44d89ca8a109",
+      digest: "42495e72e22d3012b85eb0014fc83109ffb325629c8dd185bb0e48517eff3833",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -3000,6 +3000,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li><a href="#limits-of-http">Limits of HTTP</a></li>
 <li><a href="#retention">Retention</a></li>
 <li><a href="#resumable-uploads">Resumable uploads</a></li>
+<li><a href="#webhooks">Webhooks</a></li>
 </ul></nav>
 <article class="card prose">
 <h2 id="overview">Overview</h2>
@@ -3025,6 +3026,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li><code>limits.*</code>; what has begun keeps its limits</li>
 <li><code>retention.*</code>; the rules are applied with the next run</li>
 <li><code>uploads.interimAnswers</code>, <code>uploads.origins</code></li>
+<li><code>webhooks.*</code>, and the contents of the file with the secrets</li>
 <li><code>logLevel</code></li>
 </ul>
 <p>Either all of them change or none: if any setting is invalid, the server logs the reason and continues as before. The log names every setting that was changed, with both values, and every changed setting that needs a restart. Flags and environment variables are those of the start.</p>
@@ -3472,12 +3474,66 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </tr>
 </tbody>
 </table></div>
+<h3 id="webhooks">Webhooks</h3>
+<p>Below <code>server.webhooks</code>. See <a href="/docs/webhooks">Webhooks</a>.</p>
+<div class="wide" tabindex="0" role="region" aria-label="Webhooks">
+<table class="list many"><caption class="hidden">Webhooks</caption>
+<thead>
+<tr>
+<th scope="col">setting</th>
+<th scope="col">default</th>
+<th scope="col">meaning</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>endpoints</code></td>
+<td>none</td>
+<td>URLs to which events are sent, at most 16. Without any, nothing is sent or stored</td>
+</tr>
+<tr>
+<td><code>secretFile</code></td>
+<td>none</td>
+<td>file with one or two secrets that sign the events; needed if there is an endpoint</td>
+</tr>
+<tr>
+<td><code>allowedNetworks</code></td>
+<td>none</td>
+<td>addresses and blocks to which events may be sent although they are not public, also by plain <code>http</code></td>
+</tr>
+<tr>
+<td><code>events</code></td>
+<td><code>snapshot.attached, snapshot.commented, snapshot.deleted</code></td>
+<td>events that are sent</td>
+</tr>
+<tr>
+<td><code>applications</code></td>
+<td>none</td>
+<td>identifiers of the applications whose snapshots have events; without any, all have</td>
+</tr>
+<tr>
+<td><code>reportPrefixes</code></td>
+<td>none</td>
+<td>beginnings of the reports whose snapshots have events, such as <code>BUG-</code>; without any, all have</td>
+</tr>
+<tr>
+<td><code>fields</code></td>
+<td><code>application, createdAt, receivedAt, size</code></td>
+<td>fields of the record that events have</td>
+</tr>
+<tr>
+<td><code>linkBase</code></td>
+<td>none</td>
+<td>address of this server, with which the links in events begin, such as <code>https://snapshots.example</code>; without it they are paths</td>
+</tr>
+</tbody>
+</table></div>
 </article>
 </div>
 """##),
     "snapshotserver": Manual.Article(
       title: ##"Documentation"##,
-      digest: "5678d519c12e0dbd728692aafe661ac42ef99757d497c56f5d9a530d707e0143",
+      digest: "d2091d4f58f12d71368a467f32597802a8808cc20a76f783bc32cfcfd3c60003",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a></nav>
 <div class="title"><div><h1>Documentation</h1>
@@ -3551,6 +3607,9 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </li>
 <li><a href="/docs/observability">Observability</a>
 <p>The audit log, the access log, request ids, traces and metrics.</p>
+</li>
+<li><a href="/docs/webhooks">Webhooks</a>
+<p>How other services learn of new, deleted and commented snapshots.</p>
 </li>
 <li><a href="/docs/webpages">Web pages</a>
 <p>The pages that a browser shows, signing in, and their protection against untrusted data.</p>
@@ -3900,6 +3959,116 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </code></pre>
 <p>The pages of snapshots with a file, and the page of a report with the form for uploads, also have <code>connect-src 'self'</code>, for their scripts. All pages are sent with <code>Cache-Control: no-store</code>, <code>Referrer-Policy: same-origin</code> (with <code>no-referrer</code>, browsers would send forms with <code>Origin: null</code>), <code>X-Content-Type-Options: nosniff</code>, <code>Cross-Origin-Opener-Policy: same-origin</code> and <code>Cross-Origin-Resource-Policy: same-origin</code>.</p>
 <p>Text is escaped. Invisible characters and characters that change the direction of text are made visible. A raw file is sent with <code>default-src 'none'; sandbox</code>, and with a media type from a short list; files of other types are downloads. Of the decoded contents of strings, only PNG, JPEG, GIF and WebP images are not downloads. The amount of data that a page reads from a bundle is limited, and a page says when it omits something.</p>
+</article>
+</div>
+"""##),
+    "webhooks": Manual.Article(
+      title: ##"Webhooks"##,
+      digest: "8f927a0cf560b407ad02807b5bf36fa597e6b7a0edbeb29c1aa0bef56fa23cc6",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Webhooks</h1>
+<p>How other services learn of new, deleted and commented snapshots.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#events">Events</a></li>
+<li><a href="#verifying-an-event">Verifying an event</a></li>
+<li><a href="#delivery">Delivery</a></li>
+<li><a href="#what-the-server-connects-to">What the server connects to</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>The server sends an event to each of your endpoints when a snapshot is attached, deleted or commented: a <code>POST</code> with JSON, signed as <a href="https://www.standardwebhooks.com">Standard Webhooks 1.0.0</a> requires. An event has the ids of the snapshot and its report, links to them, and the fields of the record that you choose. It never contains recorded data, or an identifier of a recording.</p>
+<pre><code>(umask 077; echo &quot;whsec_$(openssl rand -base64 32)&quot; &gt; /etc/snapshot/webhook-secrets)
+</code></pre>
+<pre><code>server:
+  webhooks:
+    endpoints: https://hooks.example/snapshots, https://other.example/events
+    secretFile: /etc/snapshot/webhook-secrets
+    linkBase: https://snapshots.example
+    fields: application, note, receivedAt, size
+    reportPrefixes: BUG-
+</code></pre>
+<p>The user of the server must be able to read the file. <a href="/docs/settings">Settings</a> describes every setting. All of them, and the contents of the file, change without a restart (<code>SIGHUP</code>).</p>
+<h3 id="events">Events</h3>
+<div class="wide" tabindex="0" role="region" aria-label="Events">
+<table class="list many"><caption class="hidden">Events</caption>
+<thead>
+<tr>
+<th scope="col">type</th>
+<th scope="col">sent when</th>
+<th scope="col">id</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>snapshot.attached</code></td>
+<td>a snapshot was attached to a report</td>
+<td><code>attached_UUID</code></td>
+</tr>
+<tr>
+<td><code>snapshot.commented</code></td>
+<td>a user wrote a comment; the field <code>comment</code> has its text, time and author</td>
+<td><code>commented_UUID_NUMBER</code></td>
+</tr>
+<tr>
+<td><code>snapshot.deleted</code></td>
+<td>a user or a retention rule deleted a snapshot; the fields are those it had before</td>
+<td><code>deleted_UUID</code></td>
+</tr>
+</tbody>
+</table></div>
+<pre><code>{
+  &quot;type&quot;: &quot;snapshot.attached&quot;,
+  &quot;timestamp&quot;: &quot;2026-09-21T14:13:20.000Z&quot;,
+  &quot;data&quot;: {
+    &quot;snapshot&quot;: &quot;3f2b8c1e-5d7a-4b62-9e0f-1a2b3c4d5ec1&quot;,
+    &quot;report&quot;: &quot;BUG-123&quot;,
+    &quot;links&quot;: {
+      &quot;page&quot;: &quot;https://snapshots.example/snapshots/3f2b8c1e-5d7a-4b62-9e0f-1a2b3c4d5ec1&quot;,
+      &quot;api&quot;: &quot;https://snapshots.example/v1/snapshots/3f2b8c1e-5d7a-4b62-9e0f-1a2b3c4d5ec1&quot;
+    },
+    &quot;record&quot;: {
+      &quot;application&quot;: { &quot;identifier&quot;: &quot;com.example.news&quot;, &quot;version&quot;: &quot;3.1.4&quot;, &quot;build&quot;: &quot;15&quot; },
+      &quot;note&quot;: &quot;The feed is empty&quot;,
+      &quot;receivedAt&quot;: &quot;2026-09-21T14:13:20.000Z&quot;,
+      &quot;size&quot;: 51234
+    }
+  }
+}
+</code></pre>
+<p>The fields are <code>application</code>, <code>attachedBy</code>, <code>comment</code>, <code>createdAt</code>, <code>device</code>, <code>expiresAt</code>, <code>metadata</code>, <code>modules</code> (their names), <code>note</code>, <code>problemCount</code>, <code>receivedAt</code>, <code>recordingCount</code>, <code>sealed</code>, <code>sha256</code>, <code>size</code> and <code>verified</code>. <code>comment</code>, <code>metadata</code> and <code>note</code> are what users wrote: send them only where they may be read. An event has at most 20,000 bytes; fields that do not fit are left out, and <code>omitted</code> in <code>data</code> names them.</p>
+<p><code>record</code> and <code>report</code> are missing if the record of a deleted snapshot could not be read. Commands that work on the storage folder without a server, such as <code>snapshot delete --storage</code>, cause no events.</p>
+<h3 id="verifying-an-event">Verifying an event</h3>
+<p>A request has three fields: <code>webhook-id</code>, <code>webhook-timestamp</code> (seconds since 1970) and <code>webhook-signature</code>. A signature is <code>v1,</code> and the base64 of the HMAC-SHA256 of <code>ID.TIMESTAMP.BODY</code>. The key is what follows <code>whsec_</code> in the secret, decoded from base64. In Python, without a library:</p>
+<pre><code>import base64, hashlib, hmac, time
+
+def is_genuine(secret, headers, body):
+    if abs(time.time() - int(headers[&quot;webhook-timestamp&quot;])) &gt; 300:
+        return False
+    signed = f&quot;{headers['webhook-id']}.{headers['webhook-timestamp']}.&quot;.encode() + body
+    key = base64.b64decode(secret.removeprefix(&quot;whsec_&quot;))
+    expected = &quot;v1,&quot; + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return any(hmac.compare_digest(expected, s) for s in headers[&quot;webhook-signature&quot;].split())
+</code></pre>
+<p>The libraries of Standard Webhooks do the same in other languages.</p>
+<p>To change the secret, put the new one into a second line, and reload the server: every event then has both signatures. Give the new secret to the receivers, remove the old line, and reload again.</p>
+<h3 id="delivery">Delivery</h3>
+<ul>
+<li>Before a change is acknowledged, its event is in <code>webhooks.sqlite</code> in the storage folder, and flushed. So every acknowledged change has its event, also if the server is killed or the machine loses its power. If the event can't be stored, the request is answered with <code>503</code>; repeat it. A change that was interrupted before its response has its event when the client repeats the request.</li>
+<li>An event can arrive more than once, with the same <code>webhook-id</code>. Remember the ids of the last days.</li>
+<li>The events of one snapshot arrive in order: an event waits while an earlier one of its snapshot does. Events of different snapshots can arrive in any order.</li>
+<li>A status from 200 to 299 means success. Respond soon, and work afterwards: a try takes at most 15 seconds.</li>
+<li>After a failure the event is sent again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, ten times in all. <code>Retry-After</code> can make a pause longer, up to a day.</li>
+<li><code>410</code> disables the endpoint: nothing more is sent to it. To use it again, remove it from the settings and reload, add it and reload.</li>
+<li>At most 10,000 events wait for an endpoint. Beyond, the oldest are dropped, and the log says so.</li>
+<li>An endpoint that fails or is slow delays neither clients of the server nor other endpoints.</li>
+</ul>
+<p>Servers that share their snapshots send no events (<a href="/docs/manyservers">Many Servers</a>). A backup does not contain the events that wait.</p>
+<h3 id="what-the-server-connects-to">What the server connects to</h3>
+<p>The server looks up the name in a URL, checks every address, and connects to a checked address only. It refuses addresses that are not public: loopback, private networks, link-local addresses such as that of a cloud's metadata service, and IPv6 addresses that contain an IPv4 address. <code>allowedNetworks</code> names the networks in which your receivers are; plain <code>http</code> is used only there. Redirects are not followed, and no proxy is used.</p>
+<p>Logs name an endpoint by its host and some digits, because its path can be a secret.</p>
 </article>
 </div>
 """##),

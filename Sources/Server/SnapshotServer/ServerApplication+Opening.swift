@@ -6,6 +6,7 @@ import Observability
 import SnapshotAPI
 import SnapshotStore
 package import SystemIO
+import Webhooks
 
 extension ServerApplication {
   /// Opens a storage, by default the one of `settings`, and composes a server that uses it.
@@ -41,9 +42,10 @@ extension ServerApplication {
       let access = try await openAccess(settings, storage.shared, logger: logger)
       var observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
       observation.forwarder = try openForwarder(settings, storage.shared?.audit, logger: logger)
+      let webhooks = try await openWebhooks(settings, storage, logger: logger)
       let application = ServerApplication(
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
-        certificates: certificates, now: storage.now, logger: logger)
+        certificates: certificates, webhooks: webhooks, now: storage.now, logger: logger)
       exporter.sample(application)
       let isEmpty = storage.store.remainingRepairs == 0 && storage.counted?.usage.bundles == 0
       await application.indexer.prepare(storeIsEmpty: isEmpty, isReconciled: storage.isReconciled)
@@ -94,6 +96,20 @@ extension ServerApplication {
     } catch {
       throw .tokens(error)
     }
+  }
+
+  /// Creates the webhooks of the settings. No request may be answered yet, so that no deletion is about to happen.
+  private static func openWebhooks(
+    _ settings: ServerSettings, _ storage: ServerStorage, logger: Logger
+  ) async throws(ServerError) -> Webhooks {
+    let webhooks = Webhooks(settings, storage, logger: logger)
+    let apply: @Sendable () async -> Void
+    do throws(WebhookError) { apply = try webhooks.prepare(settings.webhooks) } catch {
+      throw .webhooks(error)
+    }
+    await apply()
+    await webhooks.settleHeld(olderThan: 0)
+    return webhooks
   }
 
   /// Reads the certificates; `nil` without HTTPS.

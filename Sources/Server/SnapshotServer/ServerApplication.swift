@@ -8,6 +8,7 @@ package import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 package import SystemIO
+package import Webhooks
 
 /// A snapshot server, composed of its parts. It is used by `snapshot serve`, the demo and the tests.
 ///
@@ -24,6 +25,8 @@ package final class ServerApplication: Sendable {
   package let server: HTTPServer
   /// The certificates; `nil` without HTTPS.
   package let certificates: ServerCertificates?
+  /// Tells other services of changes; `nil` if this server never does.
+  let webhooks: Webhooks?
   private let settings: ServerSettings
   let maintenance: Maintenance
   let observation: Observation
@@ -53,13 +56,14 @@ package final class ServerApplication: Sendable {
   ///   - limits: the limits of one request; `nil` uses those of the settings.
   ///   - more: additional endpoints.
   ///   - certificates: for the protection of the connections; `nil` for plain HTTP.
+  ///   - webhooks: tells other services of changes; closed with the server.
   ///   - now: the time of day.
   ///   - elapsed: the time of a monotonic clock, by which jumps of the time of day are recognized.
   package init(
     _ settings: ServerSettings = ServerSettings(), listeners: [Socket] = [], storage: ServerStorage,
     access: AccessPolicy = .open,
     observation: Observation = Observation(), limits: ServiceLimits? = nil, more: [Endpoint] = [],
-    certificates: ServerCertificates? = nil,
+    certificates: ServerCertificates? = nil, webhooks: Webhooks? = nil,
     now: @escaping @Sendable () -> Date = { Date() },
     elapsed: @escaping @Sendable () -> Duration = { ContinuousClock.now - DeletionClock.Configuration.start },
     logger: Logger
@@ -71,16 +75,18 @@ package final class ServerApplication: Sendable {
     self.logger = logger
     self.settings = settings
     self.certificates = certificates
+    self.webhooks = webhooks
     indexer = CatalogIndexer(
       store: storage.store, catalog: storage.catalog, promptCatalog: storage.shared?.promptCatalog,
       journal: storage.journal, logger: logger)
     service = SnapshotService(
       store: storage.store, catalog: storage.catalog, indexer: indexer,
-      links: storage.links, converter: storage.archives)
+      links: storage.links, converter: storage.archives, announcer: webhooks)
     let clock = DeletionClock(of: storage, now: now, elapsed: elapsed, logger: logger)
     uploads = UploadService(service, store: storage.store, access: access, clock: clock, logger: logger)
     maintenance = Maintenance(
       settings.retention, storage: storage, catalog: indexer.reconciled, clock: clock, uploads: uploads,
+      announcer: webhooks,
       observer: ScrubMetrics(observation.metrics.factory),
       // The database may have been restored from a backup, and lack changes without a note.
       onSweep: { [indexer] in indexer.compareAgain() }, onTakeover: { [indexer] in indexer.takeOver() },
@@ -120,6 +126,7 @@ package final class ServerApplication: Sendable {
       if let certificates { work.endless.append(Task { await certificates.run() }) }
       if let shared = storage.shared { work.endless.append(Task { await shared.watch() }) }
       if let forwarder = observation.forwarder { work.endless.append(Task { await forwarder.run() }) }
+      if let webhooks { work.endless.append(Task { await webhooks.run() }) }
       work.verifications = Task {
         for await record in storage.verifications {
           do { try await indexer.reconciled.refresh(record, from: storage.store) } catch {
@@ -177,6 +184,7 @@ package final class ServerApplication: Sendable {
     let seal = await storage.closeStores()
     await work.verifications?.value
     await indexer.close()
+    await webhooks?.close()
     await storage.closeCatalog(seal: await indexer.isReconciled() ? seal : nil)
   }
 

@@ -4,6 +4,7 @@ package import HTTPTLS
 package import S3Store
 package import SnapshotStore
 package import SystemIO
+package import Webhooks
 
 /// The reason why a server does not start.
 package enum ServerError: Error, Sendable {
@@ -29,6 +30,8 @@ package enum ServerError: Error, Sendable {
   case tls(TLSError)
   /// The audit log can't be written.
   case auditLog(SystemError)
+  /// The settings of webhooks, or their outbox, can't be used.
+  case webhooks(WebhookError)
 }
 
 extension ServerError {
@@ -57,6 +60,7 @@ extension ServerError: CustomStringConvertible {
       "The setting server.retention.quotaBytes needs a storage folder: servers with an object store don't share a quota."
     case .catalog(let error): error.description
     case .tls(let error): error.description
+    case .webhooks(let error): error.description
     case .auditLog(let error): "The audit log can't be written: \(error)"
     }
   }

@@ -7,6 +7,7 @@ package import SnapshotFormat
 package import SnapshotStore
 package import SnapshotWeb
 package import SystemIO
+package import Webhooks
 
 /// The settings of a server. The defaults are those of `snapshot serve`.
 package struct ServerSettings: Sendable, Hashable {
@@ -65,6 +66,8 @@ package struct ServerSettings: Sendable, Hashable {
   package var comparisonFilter = ComparisonFilter()
   /// The settings of resumable uploads.
   package var uploads = UploadSettings()
+  /// Where events are sent.
+  package var webhooks = WebhookSettings()
   /// The least severe level that is logged.
   package var logLevel = Logger.Level.info
 

@@ -79,7 +79,9 @@ extension StorageFlaw {
     BackupFolder.incompleteName,
   ]
   private static let files: Set<String> = [
-    "lock", "clean", "scrubbed", "catalog.sqlite", "catalog.sqlite-wal", "audit-id", "audit.log",
+    "lock", "clean", "scrubbed", "catalog.sqlite", "catalog.sqlite-wal", "webhooks.sqlite",
+    "webhooks.sqlite-wal", "audit-id",
+    "audit.log",
     "audit-refused.log", "incomplete-restore", BackupFolder.markerName,
   ]
   /// Folders that contain only files.

@@ -27,6 +27,8 @@ package struct ServerQueues: Sendable {
   package let comparisons = QueueSet("comparison", count: Processors.count)
   /// Do work that may take seconds. Each object that uses them takes one for itself; there are enough for all.
   package let background = QueueSet("background", count: 8)
+  /// Ask the system for the addresses of hosts, which can take seconds.
+  package let resolvers = QueueSet("resolver", count: 4)
   /// Does what no client waits for, with low priority.
   package let maintenance = BackgroundQueue()
 

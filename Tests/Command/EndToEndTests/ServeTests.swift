@@ -6,6 +6,7 @@ import SnapshotStore
 import SystemIO
 import TestSupport
 import Testing
+import Webhooks
 import Yams
 
 @testable import snapshot
@@ -93,6 +94,8 @@ import Yams
     #expect(Set(retention?.keys.map(\.self) ?? []) == Set(RetentionSettings.settings.map(\.name)))
     let uploads = yaml?["server"]?["uploads"] as? [String: Any]
     #expect(Set(uploads?.keys.map(\.self) ?? []) == Set(UploadSettings.settings.map(\.name)))
+    let webhooks = yaml?["server"]?["webhooks"] as? [String: Any]
+    #expect(Set(webhooks?.keys.map(\.self) ?? []) == Set(WebhookSettings.settings.map(\.name)))
     let limits = yaml?["server"]?["limits"] as? [String: Int]
     #expect(Set(limits?.keys.map(\.self) ?? []) == Set(ServerSettings.limitSettings.map(\.name)))
   }

@@ -78,6 +78,31 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    ("endpoints", "ftp://hooks.example/", "at most 16 different URLs of http or https, separated by commas"),
+    (
+      "endpoints", "https://hooks.example, https://hooks.example",
+      "at most 16 different URLs of http or https, separated by commas"
+    ),
+    ("allowedNetworks", "10.0.0.1/8", "addresses and blocks like 10.0.0.0/8, separated by commas"),
+    (
+      "events", "attached",
+      "some of snapshot.attached, snapshot.commented, snapshot.deleted, separated by commas"
+    ),
+    ("linkBase", "snapshots.example", "the address of this server, such as https://snapshots.example"),
+  ])
+  func `a wrong setting of webhooks is refused`(name: String, value: String, wanted: String) throws {
+    let refusal = try refusal(of: "server:\n  webhooks:\n    \(name): \"\(value)\"\n")
+    #expect(refusal == "The setting server.webhooks.\(name) is ‘\(value)’; it takes \(wanted).")
+  }
+
+  @Test func `webhooks without a secret are refused`() throws {
+    #expect(
+      try refusal(of: "server:\n  webhooks:\n    endpoints: https://hooks.example/\n")
+        == "The setting server.webhooks.endpoints needs server.webhooks.secretFile: events are never sent unsigned."
+    )
+  }
+
   @Test func `the server does not start with an unknown setting`() async throws {
     try folder.write(Data("server:\n  prot: 1\n".utf8), to: "Config/server.yaml")
     let outcome = try await Product.run(["serve", "--port", "0"], folder: folder.url)

@@ -6,6 +6,7 @@ import SnapshotDiff
 import SnapshotServer
 import SnapshotStore
 import SnapshotWeb
+import Webhooks
 
 /// Every setting of a server, with its complete name.
 extension ServerSettings {
@@ -17,6 +18,7 @@ extension ServerSettings {
     + RetentionSettings.settings.map { $0.inside("server.retention", \.retention, reloads: true) }
     + RequiredRedaction.settings.map { $0.inside("server.redaction", \.redaction) }
     + UploadSettings.settings.map { $0.inside("server.uploads", \.uploads) }
+    + WebhookSettings.settings.map { $0.inside("server.webhooks", \.webhooks) }
 
   /// The settings directly below `server`.
   private static let own: [Setting<ServerSettings>] = [

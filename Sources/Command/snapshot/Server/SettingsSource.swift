@@ -1,6 +1,7 @@
 import Configuration
 import Foundation
 import SnapshotServer
+import Webhooks
 
 /// Where the settings of a server come from. They can be read again at any time.
 ///
@@ -52,6 +53,7 @@ struct SettingsSource: Sendable {
     } catch {
       problems.append("The setting server.storage: \(error.description)")
     }
+    if let problem = read.settings.webhooks.problem { problems.append(problem) }
     return (read, problems + file.problems(allowing: Set(ServerSettings.table.map(\.name))))
   }
 

@@ -3,6 +3,7 @@ import HTTPTLS
 import SnapshotClient
 import SnapshotFormat
 import SnapshotServer
+import Webhooks
 
 /// The reason why a command fails: one sentence with the cause and the remedy.
 struct CommandFailure: Error, CustomStringConvertible {
@@ -61,6 +62,8 @@ extension CommandFailure {
         """, status: .refused)
     case .tokens(let error): self.init(error)
     case .tls(let error): self.init(error.description, status: .refused)
+    case .webhooks(.outbox): self.init(error.description)
+    case .webhooks: self.init(error.description, status: .refused)
     case .storage(.flawed), .quotaUnsupported, .sharedSettings: self.init(error.description, status: .refused)
     case .storage(.backup), .storage(.migrating), .storage(.restoring):
       self.init(error.description, status: .refused)

@@ -69,7 +69,6 @@ package struct CommentRoutes: Sendable {
       throw HTTPProblem.malformedChange(
         "A comment must have 1 to \(limits.comments.textBytes) bytes, and no NUL character.")
     }
-    let record = try await service.change(RecordChange(comment: comment), of: id)
-    return record.comments?.last { $0.text == comment.text && $0.token == comment.token } ?? comment
+    return try await service.comment(comment, on: id)
   }
 }

@@ -69,8 +69,8 @@ extension SnapshotService {
     }
   }
 
-  /// Publishes a complete upload, and adds it to the catalogue. The caller's rights are checked again: its token may
-  /// have been revoked while the bytes arrived.
+  /// Publishes a complete upload, announces it, and adds it to the catalogue. The caller's rights are checked again: its
+  /// token may have been revoked while the bytes arrived.
   /// - Parameters:
   ///   - bytes: the length of the bundle.
   ///   - commit: publishes the upload in the store.
@@ -93,9 +93,9 @@ extension SnapshotService {
         } else {
           try await commit(attachment)
         }
-      // An existing record is indexed again, because the request that published it may have been interrupted before
-      // indexing.
-      if let record = committed.record { try await catalog.insert(record) }
+      // An existing record is announced and indexed again, because the request that published it may have been
+      // interrupted before that.
+      if let record = committed.record { try await enter(record) }
       return committed.ended
     } catch let error as StoreError {
       throw caller.concealing(error, attachment)

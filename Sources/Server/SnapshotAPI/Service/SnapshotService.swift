@@ -22,17 +22,22 @@ package struct SnapshotService: Sendable {
   let links: (any BundleLinks)?
   /// Makes bundles of files in another format; `nil` accepts bundles only.
   let converter: (any BundleConverter)?
+  /// Tells others of changes; `nil` if nobody wants to know.
+  let announcer: (any ChangeAnnouncer)?
 
   /// Creates a service for the bundles in `store`, listed by `catalog`, which `indexer` maintains.
   /// - Parameters:
   ///   - links: makes the addresses to which downloads are redirected; `nil` sends them here.
   ///   - converter: makes bundles of files in another format that are uploaded in forms; `nil` accepts bundles only.
+  ///   - announcer: tells others of changes, before the calls that made them return.
   package init(
     store: any BundleStore & UploadStore, catalog: any Catalog, indexer: CatalogIndexer? = nil,
-    links: (any BundleLinks)? = nil, converter: (any BundleConverter)? = nil
+    links: (any BundleLinks)? = nil, converter: (any BundleConverter)? = nil,
+    announcer: (any ChangeAnnouncer)? = nil
   ) {
     self.links = links
     self.converter = converter
+    self.announcer = announcer
     self.store = store
     self.catalog = indexer?.reconciled ?? catalog
     self.indexer = indexer
@@ -95,15 +100,34 @@ package struct SnapshotService: Sendable {
     return record
   }
 
+  /// Adds a comment to the record, and returns it as it was stored.
+  package func comment(_ comment: SnapshotComment, on id: SnapshotID) async throws -> SnapshotComment {
+    let record = try await change(RecordChange(comment: comment), of: id)
+    let index = record.comments?.lastIndex { $0.text == comment.text && $0.token == comment.token }
+    guard let index, let stored = record.comments?[index] else { return comment }
+    try await announcer?.commented(record, at: index)
+    return stored
+  }
+
   /// Deletes a snapshot permanently.
   package func delete(_ id: SnapshotID) async throws {
+    try await announcer?.prepareDeletion(of: id, in: store)
     do {
       try await store.delete(id)
     } catch StoreError.deleted {
+      // The call that deleted it may have ended before it announced that.
+      try await announcer?.deleted(id)
       try await unlist(id)
       throw StoreError.deleted
     }
+    try await announcer?.deleted(id)
     try await catalog.remove(id)
+  }
+
+  /// Announces a published snapshot, and adds it to the catalogue.
+  func enter(_ record: SnapshotRecord) async throws {
+    try await announcer?.attached(record)
+    try await catalog.insert(record)
   }
 
   /// Removes a deleted snapshot from lists. The call that deleted it may have ended before it did that.

@@ -87,7 +87,11 @@ package struct UploadService: Sendable {
     _ = try await find(id, of: caller)
     return try await turns.take(id) { _ throws(UploadError) in
       let session = try await find(id, of: caller)
-      guard session.isDue else { return status(of: session, for: caller) }
+      guard session.isDue else {
+        // This response also tells the client that the snapshot is published.
+        if snapshots.announcer != nil { try await index(session) }
+        return status(of: session, for: caller)
+      }
       do throws(UploadError) {
         return status(of: try await publish(session, of: caller), for: caller)
       } catch {
@@ -254,11 +258,11 @@ package struct UploadService: Sendable {
     return owner
   }
 
-  /// Adds a published upload to the catalogue again, because the request that published it may have been interrupted
-  /// before indexing.
+  /// Announces a published upload and adds it to the catalogue again, because the request that published it may have been
+  /// interrupted before that.
   private func index(_ session: UploadSession) async throws(UploadError) {
     do {
-      if let record = try await record(of: session) { try await snapshots.catalog.insert(record) }
+      if let record = try await record(of: session) { try await snapshots.enter(record) }
     } catch {
       throw UploadError(error)
     }
@@ -270,8 +274,8 @@ package struct UploadService: Sendable {
     do {
       return try await snapshots.record(id)
     } catch {
-      // The upload is published even if its record can't be read at the moment.
-      guard let indexer = snapshots.indexer else { throw error }
+      // The upload is published even if its record can't be read at the moment; but it can't be announced.
+      guard let indexer = snapshots.indexer, snapshots.announcer == nil else { throw error }
       indexer.reportMissedChange(of: [id], error)
       return nil
     }

@@ -8,7 +8,7 @@ struct OtherFiles {
     "bundles", "uploads", "lock", "clean", "scrubbed", "incomplete-restore",
     ClockMarkFile.name,
   ]
-  private static let omittedPrefixes = ["catalog.sqlite", "."]
+  private static let omittedPrefixes = ["catalog.sqlite", "webhooks.sqlite", "."]
   /// The suffix of a file that is being written.
   private static let stagedSuffix = ".staged"
   /// Folders from whose copies files are removed that the original does not have: a token that was removed must not

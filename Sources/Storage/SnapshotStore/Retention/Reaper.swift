@@ -24,6 +24,8 @@ public struct Reaper: Sendable {
 
   /// The retention rules, as they are now.
   public var rules: RetentionRules { currentRules() }
+  /// Tells others of deletions; `nil` if nobody wants to know.
+  package var announcer: (any ChangeAnnouncer)?
   private let currentRules: @Sendable () -> RetentionRules
   private let store: any BundleStore
   private let catalog: any Catalog
@@ -158,18 +160,21 @@ public struct Reaper: Sendable {
     let now = await clock.read().time
     let isGone: Bool
     do {
+      try await announcer?.prepareDeletion(of: expiration.id, in: store)
       isGone = try await store.delete(expiration.id) { record in
         guard !record.isPinned else { return false }
         return expiration.rule != .expires || record.expiresAt.map { $0 <= now } ?? false
       }
-    } catch .deleted {
+    } catch StoreError.deleted {
+      try await announcer?.deleted(expiration.id)
       // The task that deleted it may have ended before it updated the catalogue.
       try await catalog.remove(expiration.id)
       return false
-    } catch .notFound {
+    } catch StoreError.notFound {
       return false
     }
     guard isGone else { return false }
+    try await announcer?.deleted(expiration.id)
     onExpiration(expiration)
     try await catalog.remove(expiration.id)
     return true
