@@ -193,11 +193,14 @@ function makeResumable(form) {
     }
   }
 
+  // The path of the server is the same for all pages.
+  const page = (id) => form.dataset.uploads.replace(/uploads$/, `snapshots/${id}?done=attached`);
+
   function state(address, {status, headers}) {
     const offset = headers.get("Upload-Offset");
     if (offset === null) throw stranger(status, headers, "");
     const snapshot = /<[^>]*\/([0-9a-f-]{36})>;\s*rel="describedby"/.exec(headers.get("Link") ?? "");
-    return {address, offset: Number(offset), page: snapshot ? `/snapshots/${snapshot[1]}?done=attached` : null};
+    return {address, offset: Number(offset), page: snapshot ? page(snapshot[1]) : null};
   }
 
   async function append({address, offset}, file, signal, progress) {
