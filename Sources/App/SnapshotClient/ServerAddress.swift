@@ -70,6 +70,11 @@ struct ServerAddress: Sendable, Hashable {
     return target
   }
 
+  /// The path and query `target` of this server, without the path of this address if the server knows that.
+  func relative(_ target: String) -> String {
+    target.hasPrefix(prefix + "/v1/") ? String(target.dropFirst(prefix.count)) : target
+  }
+
   /// The address to which `head` redirects, for people; `nil` if it does not redirect. `isServer` is true if the same host
   /// offers this API there.
   func redirection(to head: HTTPResponse) -> (text: String, isServer: Bool)? {

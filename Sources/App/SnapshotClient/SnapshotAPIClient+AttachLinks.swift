@@ -53,7 +53,8 @@ extension SnapshotAPIClient {
     let (link, secret) = (
       try decode(AttachLink.self, from: response), try decode(Secret.self, from: response)
     )
-    guard secret.link.hasPrefix("/attach?"), let url = URL(string: server + secret.link) else {
+    let target = address.relative(secret.link)
+    guard target.hasPrefix("/attach?"), let url = URL(string: server + target) else {
       throw SnapshotClientError(
         .unexpectedAnswer, "it is not a link to attach", status: response.head.status.code)
     }

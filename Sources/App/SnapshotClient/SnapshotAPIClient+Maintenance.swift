@@ -125,7 +125,8 @@ extension SnapshotAPIClient {
       address.request(
         .post, ["snapshots", id.description, "links"], query: [("seconds", "\(seconds)")]))
     let answer = try decode(LinkAnswer.self, from: response)
-    guard answer.link.hasPrefix("/v1/snapshots/\(id).zip?"), let url = URL(string: server + answer.link)
+    let target = address.relative(answer.link)
+    guard target.hasPrefix("/v1/snapshots/\(id).zip?"), let url = URL(string: server + target)
     else {
       throw SnapshotClientError(
         .unexpectedAnswer, "it is not a link to the bundle", status: response.head.status.code)

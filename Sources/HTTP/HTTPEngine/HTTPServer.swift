@@ -22,10 +22,14 @@ public final class HTTPServer: Sendable {
     public var eventLoops = Processors.count
     /// The limits for clients.
     public var limits = HTTPLimits()
-    /// The proxies whose `Forwarded` field (RFC 7239) is trusted to name the client. A trusted proxy must append its
-    /// element to the received field, or replace the field. The last hop that is not a trusted proxy counts as the
-    /// client. From other senders the field has no effect.
+    /// The proxies whose ``forwardingFields`` are trusted to name the client. A trusted proxy must append its element to
+    /// the received field, or replace the field. The last hop that is not a trusted proxy counts as the client. From
+    /// other senders the fields have no effect.
     public var trustedProxies: [AddressBlock] = []
+    /// The fields that trusted proxies send. They must remove the others of the same kind that a client sends. A request
+    /// with malformed `X-Forwarded-*` fields, or with one of them twice, is answered with 400; only `X-Forwarded-For` is
+    /// a list.
+    public var forwardingFields = ForwardingFields.forwarded
     /// The protection of all connections, such as TLS; `nil` for plain HTTP.
     public var security: (any ConnectionSecurity)?
     /// The value of the field `Server`. If it is `nil`, the field is not sent.

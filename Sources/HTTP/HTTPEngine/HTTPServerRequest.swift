@@ -11,6 +11,12 @@ public struct HTTPServerRequest: Sendable {
   }
 
   private let head: Head
+  /// What the client of a proxy sees; `nil` if that is what the server received. Boxed, so that a request stays small.
+  private var boxedView: Box<PublicView>?
+  var view: PublicView? {
+    get { boxedView?.value }
+    set { boxedView = newValue.map(Box.init) }
+  }
   /// The body; empty if the request has none.
   public let body: HTTPRequestBody
 
@@ -54,9 +60,11 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// The path as sent, not decoded. It always starts with `/`, except for `OPTIONS *`, where it is `*`.
+  /// The path as sent, not decoded, without ``basePath``. It always starts with `/`, except for `OPTIONS *`, where it is
+  /// `*`.
   public var path: String {
-    switch head {
+    if let view { return view.path }
+    return switch head {
     case .received(let head, _): head.path
     case .given(let head): head.path
     }
@@ -70,9 +78,11 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// The value of `Host`, or the authority of an absolute-form target. Empty if an HTTP/1.0 request has neither.
+  /// The value of `Host`, or the authority of an absolute-form target. Empty if an HTTP/1.0 request has neither. Behind a
+  /// proxy, the one that the client uses, if it is known.
   public var authority: String {
-    switch head {
+    if let view { return view.authority }
+    return switch head {
     case .received(let head, _): head.authority
     case .given(let head): head.authority
     }
@@ -95,12 +105,21 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// Whether the connection is protected by ``HTTPServer/Configuration/security``. `false` behind a proxy that
-  /// receives HTTPS itself.
+  /// Whether the connection is protected by ``HTTPServer/Configuration/security``. Behind a proxy that receives HTTPS
+  /// itself, `true` only if the client's address is known.
   public var isSecure: Bool {
-    switch head {
+    if let view { return view.isSecure }
+    return switch head {
     case .received(_, let exchange): exchange.isSecure
     case .given(let head): head.isSecure
+    }
+  }
+
+  /// How the client of a trusted proxy sees the server; `nil` if no such proxy has said it.
+  package var forwardedView: ForwardedView? {
+    switch head {
+    case .received(_, let exchange): exchange.forwardedView
+    case .given(let head): head.forwardedView
     }
   }
 
@@ -139,7 +158,8 @@ public struct HTTPServerRequest: Sendable {
   /// - Returns: whether the response was sent.
   @discardableResult
   public func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) async -> Bool {
-    switch head {
+    let fields = view.map { fields.below($0.basePath) } ?? fields
+    return switch head {
     case .received(_, let exchange): await exchange.sendInterim(status, fields)
     case .given(let head): await head.onInterim(status, fields)
     }
@@ -174,6 +194,13 @@ public struct HTTPServerRequest: Sendable {
   }
 }
 
+/// An immutable value in a reference.
+private final class Box<Value: Sendable>: Sendable {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
+}
+
 /// A head that was created from its parts instead of being received.
 private final class GivenHead: Sendable {
   let method: HTTPRequest.Method
@@ -185,6 +212,7 @@ private final class GivenHead: Sendable {
   let id: String
   let isSecure: Bool
   let clientCertificate: ClientCertificate?
+  let forwardedView: ForwardedView? = nil
   let onInterim: @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
   let userInfo = Lock<(any AnyObject & Sendable)?>(nil)
 

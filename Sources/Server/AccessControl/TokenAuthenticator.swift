@@ -105,7 +105,8 @@ final class TokenAuthenticator: Sendable {
 
   /// Admits any caller to an open store, except pages of other sites.
   func admitAnybody(_ request: HTTPServerRequest, _ address: ClientAddress) throws -> Caller {
-    guard configuration.answersAnyName || CrossSiteRule.isLocal(request.authority) else {
+    let isKnown = request.publicURL != nil || CrossSiteRule.isLocal(request.authority)
+    guard configuration.answersAnyName || isKnown else {
       throw HTTPProblem.foreignName
     }
     guard !CrossSiteRule.changesState(request.method) || !CrossSiteRule.comesFromAnotherSite(request) else {

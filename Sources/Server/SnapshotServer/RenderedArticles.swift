@@ -1372,7 +1372,7 @@ snapshot demo                                  # the whole sequence on sample da
 """##),
     "deploying": Manual.Article(
       title: ##"Deploying"##,
-      digest: "cbe414ddcc7b5d0443ce076a4b6a9322d33562ba8c796bb0a6f6dc6ae60403ec",
+      digest: "7b279dd38f317dbb0d664203e692af987c0de30a2c1961bc2990c6e0041ab584",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Deploying</h1>
@@ -1523,7 +1523,7 @@ SNAPSHOT_TOKEN=… snapshot upload bundle.zip --report BUG-123 --server https://
 <ul>
 <li>They forward request bodies as they arrive, without a size limit of their own, so that uploads can be resumed.</li>
 <li>They replace the field <code>Forwarded</code> with the client's address. A proxy that forwards the field of the client would let clients choose their address.</li>
-<li>They forward <code>Host</code> unchanged. Otherwise users cannot sign in to the web pages.</li>
+<li>They forward <code>Host</code> unchanged. Otherwise users cannot sign in to the web pages, unless <code>publicURL</code> names the host.</li>
 <li>They wait long enough for the response to a large upload, which comes after its bundle was checked and flushed to the disk.</li>
 <li>They forward the path as it was sent. Report ids can contain slashes, which are <code>%2F</code> in paths: a proxy that decodes them changes the address. In nginx, <code>proxy_pass</code> must not have a path, not even <code>/</code>.</li>
 <li>They redirect plain HTTP with <code>308</code>. After <code>301</code> or <code>302</code>, many clients repeat an upload as a <code>GET</code>.</li>
@@ -1532,6 +1532,7 @@ SNAPSHOT_TOKEN=… snapshot upload bundle.zip --report BUG-123 --server https://
 <pre><code>server:
   trustedProxies: 127.0.0.1
 </code></pre>
+<p>With <code>forwardingFields: x-forwarded</code>, the server reads <code>X-Forwarded-For</code> instead of <code>Forwarded</code>, and from the same proxies <code>X-Forwarded-Proto</code>, <code>X-Forwarded-Host</code> and <code>X-Forwarded-Prefix</code>, which have the meaning of <code>publicURL</code> (see below) where that is not set. Traefik and others send them. The proxy must append the address to <code>X-Forwarded-For</code>, and replace the other three: a request in which one of them is there twice, or is malformed, is answered with <code>400</code>. A proxy must not forward those of a client that it does not set itself. Fields of others than <code>trustedProxies</code> have no effect.</p>
 <p>nginx and HAProxy need a certificate. For example, Debian's <code>certbot certonly --standalone --domain snapshots.example.org</code> writes those of Let's Encrypt to <code>/etc/letsencrypt</code>. HAProxy reads <code>fullchain.pem</code> and <code>privkey.pem</code> from one file, one after the other.</p>
 <p>The server then sends no <code>104</code> responses, because most proxies do not forward them. Resumable uploads work without them.</p>
 <h4 id="nginx">nginx</h4>
@@ -1615,17 +1616,20 @@ tail -n 1 /var/lib/snapshot/audit.log     # &quot;address&quot; is your address,
 </code></pre>
 <p><code>Tests/Proxies/run</code> starts nginx, HAProxy and Caddy with these files and checks all of this.</p>
 <h4 id="under-a-path">Under a path</h4>
-<p>The API can be under a path, such as <code>https://example.org/snapshots/</code>, if the proxy removes the path: the client library and the command accept such a URL. The web pages need a host name of their own.</p>
-<p>With HAProxy, <code>http-request replace-path /snapshots(/.*) \1</code> removes it, and with Caddy <code>handle_path /snapshots/*</code>. Both keep <code>%2F</code>. nginx decodes the path if <code>proxy_pass</code> replaces a part of it; it does not touch a path from a variable:</p>
-<pre><code>map $request_uri $snapshots_path {
-  ~^/snapshots(/.*)$ $1;
-}
-
-# In the server of example.org, with the other directives of the location above:
+<p>The server can share a host with other services, under a path of its own:</p>
+<pre><code>server:
+  publicURL: https://tools.example/snapshots
+  trustedProxies: 127.0.0.1
+</code></pre>
+<p>Every address that the server writes then has this host and path: <code>Location</code>, <code>Link</code> and <code>Upload-Concat</code>, paths in JSON, links and forms on pages, <code>servers</code> in <code>/openapi.json</code>. Cookies are sent only below the path. The proxy may remove the path from requests, or keep it; both work with this setting. The smallest location for nginx keeps it:</p>
+<pre><code># In the server of tools.example, with the other directives of the location above:
 location /snapshots/ {
-  proxy_pass http://127.0.0.1:8080$snapshots_path;
+  proxy_pass http://127.0.0.1:8080;
 }
 </code></pre>
+<p>With HAProxy, <code>http-request replace-path /snapshots(/.*) \1</code> removes the path, and with Caddy <code>handle_path /snapshots/*</code>. Both keep <code>%2F</code>. nginx decodes the path if <code>proxy_pass</code> has one of its own, so do not remove it there.</p>
+<p>The proxy should pass on <code>Host</code>. One that replaces it by an IP address, or by a name without a dot, works too: forms are then accepted only from pages of the public address. A request under any other name keeps that name, so an open store refuses it. The client library and the command accept the public URL as the server's address. The path can't be one that the server itself uses for other names, such as <code>/v1</code>, <code>/reports</code> or <code>/docs</code>; the server then does not start and <code>snapshot config check</code> says why.</p>
+<p>Other services on the same host are of the same origin for browsers: their pages can read what a signed-in user can read. Use a host name of its own if you do not trust all of them.</p>
 <h3 id="containers">Containers</h3>
 <pre><code>docker compose -f docker/compose.yaml up --build --detach
 docker compose -f docker/compose.yaml logs snapshot     # the admin token, once, and the pin for clients
@@ -2984,7 +2988,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "42495e72e22d3012b85eb0014fc83109ffb325629c8dd185bb0e48517eff3833",
+      digest: "70f80651a205437040fc823d94d1c391a8f5b3d4c3f77517d48e389cbeb718aa",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -3123,9 +3127,19 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <td>time for running requests when the server is told to stop</td>
 </tr>
 <tr>
+<td><code>publicURL</code></td>
+<td>none</td>
+<td>URL at which clients reach the server behind a proxy, such as <code>https://tools.example/snapshots</code>. See <a href="/docs/deploying">Deploying</a></td>
+</tr>
+<tr>
 <td><code>trustedProxies</code></td>
 <td>none</td>
-<td>proxies whose field <code>Forwarded</code> (RFC 7239) is used: addresses and blocks such as <code>10.0.0.0/8, 2001:db8::/32</code>. See <a href="/docs/deploying">Deploying</a></td>
+<td>proxies that name the client of a request: addresses and blocks such as <code>10.0.0.0/8, 2001:db8::/32</code>. See <a href="/docs/deploying">Deploying</a></td>
+</tr>
+<tr>
+<td><code>forwardingFields</code></td>
+<td><code>forwarded</code></td>
+<td>the fields in which trusted proxies do this: <code>forwarded</code> (RFC 7239), or <code>x-forwarded</code> (<code>X-Forwarded-For</code>, <code>-Proto</code>, <code>-Host</code> and <code>-Prefix</code>)</td>
 </tr>
 <tr>
 <td><code>comparisonFilter</code></td>

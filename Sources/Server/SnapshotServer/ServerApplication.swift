@@ -95,7 +95,7 @@ package final class ServerApplication: Sendable {
       }, now: now, logger: logger)
     resumableUploads = ResumableUploads(uploads, settings.uploadOffer)
     handler = SnapshotHandler(
-      service, access: access, limits: limits, uploads: resumableUploads,
+      service, access: access, at: settings.publicURL, limits: limits, uploads: resumableUploads,
       more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
       tracker: settings.issueTracker, comparisonFilter: settings.comparisonFilter, copies: storage.copies,
       observation: observation, deletionsHeld: { clock.doubt?.description }, logger: logger)

@@ -1,6 +1,6 @@
 import AccessControl
 import FileStore
-import HTTPEngine
+package import HTTPEngine
 import Observability
 import SnapshotAPI
 import SnapshotWeb
@@ -25,6 +25,20 @@ extension ServerSettings {
   /// Whether the server listens on the loopback interface only.
   var isLocal: Bool { SocketAddress(host: host, port: 0)?.host.isLoopback ?? false }
 
+  /// Parses the setting of the public address. Returns `nil` if it is not one at which the server can be.
+  package static func publicAddress(_ text: String) -> PublicAddress? {
+    guard let address = PublicAddress(text),
+      !reservedPaths.contains(where: { reserved in
+        address.basePath == reserved || address.basePath.hasPrefix(reserved + "/")
+      })
+    else { return nil }
+    return address
+  }
+
+  /// The paths of the server itself below which any name can be one. If one of them were that of the public address,
+  /// nothing would show whether a proxy has removed it from a request.
+  package static let reservedPaths = ["/v1", "/reports", "/docs", "/uploads", "/assets", "/sign-in"]
+
   /// The limits of one request.
   var serviceLimits: ServiceLimits {
     var limits = ServiceLimits()
@@ -44,6 +58,7 @@ extension ServerSettings {
     var configuration = HTTPServer.Configuration(host: host, port: UInt16(clamping: port))
     if eventLoops > 0 { configuration.eventLoops = eventLoops }
     configuration.trustedProxies = trustedProxies
+    configuration.forwardingFields = forwardingFields
     configuration.limits = limits
     return configuration
   }

@@ -49,8 +49,12 @@ package struct ServerSettings: Sendable, Hashable {
   package var shared = SharedSettings()
   /// The settings of HTTPS.
   package var tls = TLSSettings()
-  /// The proxies whose `Forwarded` fields are trusted to name the client of a request.
+  /// The URL at which clients reach the server behind a proxy; `nil` if it is not known.
+  package var publicURL: PublicAddress?
+  /// The proxies that are trusted to name the client of a request.
   package var trustedProxies: [AddressBlock] = []
+  /// The fields in which they do so.
+  package var forwardingFields = ForwardingFields.forwarded
   /// The limits of the HTTP engine. The limit of a body's length follows from `maximumBundleBytes`.
   package var limits = HTTPLimits()
   /// The most bytes of an audit log file, and the number of older files to keep.

@@ -24,6 +24,7 @@ package struct SnapshotHandler: HTTPHandler {
 
   /// Serves the API and the web pages of `service` to callers that `access` admits.
   /// - Parameters:
+  ///   - address: the server's public address behind a proxy; `nil` if it is not known.
   ///   - uploads: resumable uploads; `nil` if they are not offered.
   ///   - more: additional endpoints.
   ///   - tracker: the issue tracker to which pages link.
@@ -32,8 +33,8 @@ package struct SnapshotHandler: HTTPHandler {
   ///   - observation: records and measures the requests.
   ///   - deletionsHeld: returns why nothing is deleted automatically; `nil` if it is.
   package init(
-    _ service: SnapshotService, access: AccessPolicy = .open, limits: ServiceLimits = ServiceLimits(),
-    uploads: ResumableUploads? = nil, more: [Endpoint] = [],
+    _ service: SnapshotService, access: AccessPolicy = .open, at address: PublicAddress? = nil,
+    limits: ServiceLimits = ServiceLimits(), uploads: ResumableUploads? = nil, more: [Endpoint] = [],
     tracker: IssueTracker = IssueTracker(), comparisonFilter: ComparisonFilter = ComparisonFilter(),
     copies: CopySpace = CopySpace(folder: FileManager.default.temporaryDirectory.path),
     observation: Observation = Observation(),
@@ -59,7 +60,8 @@ package struct SnapshotHandler: HTTPHandler {
     let steps = EndpointSteps(web: web, access: access, observation: observation, logger: logger)
     let router = Router(steps.routes(to: endpoints))
     responder =
-      Steps(RequestContextMiddleware())
+      Steps(PublicAddressMiddleware(address, router))
+      .then(RequestContextMiddleware())
       .then(TracingMiddleware(tracer: observation.tracer))
       .then(UploadAnnouncements(uploads, endpoints, router))
       .then(AnswerMiddleware(page: web.answer(to:of:), logger: logger))

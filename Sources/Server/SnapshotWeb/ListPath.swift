@@ -38,7 +38,10 @@ struct ListPath: Sendable, Hashable, CustomStringConvertible {
     else {
       return nil
     }
-    self.init(String(rest[slash...]))
+    let path = rest[slash...]
+    guard path.hasPrefix(request.basePath) else { return nil }
+    let below = path.dropFirst(request.basePath.count)
+    self.init(below.isEmpty ? PagePath.home().description : String(below))
   }
 
   /// The path and query.

@@ -25,6 +25,29 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
+  func `below the path of its public URL, a server is uploaded to, linked to and read`() async throws {
+    let source = try makeSource()
+    let server = try await TestServer(
+      storage: folder.file("storage"),
+      environment: ["SNAPSHOT_SERVER_PUBLIC_URL": "https://tools.example/snapshots"])
+    let proxy = try CuttingProxy(to: port(of: server), .onceAfterSending(2_000_000))
+    let address = proxy.url.absoluteString + (proxy.url.path.hasSuffix("/") ? "snapshots" : "/snapshots")
+    let uploaded = try await Product.run(
+      ["upload", source.path, "--report", "BUG-1", "--resume", "--server", address])
+    #expect(uploaded.status == 0, "\(uploaded.errors)")
+    let listed = try await Product.run(["list", "--json", "--server", address])
+    let id = try #require(listed.text.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/)?.0)
+    let link = try await Product.run(["link", String(id), "--server", address])
+    #expect(link.status == 0, "\(link.errors)")
+    let url = try #require(link.lines.first { $0.hasPrefix("http") })
+    #expect(url.hasPrefix("\(address)/v1/snapshots/\(id).zip?"))
+    #expect(try await Curl([url]).status == 200)
+    let page = try await Curl(["-H", "Accept: text/html", server.address("/snapshots/snapshots/\(id)")])
+    #expect(page.status == 200)
+    #expect(String(decoding: page.body, as: UTF8.self).contains("href=\"/snapshots/docs\""))
+  }
+
+  @Test(.timeLimit(.minutes(5 * Sanitizer.slowness)))
   func `an upload continues after both ends were killed, with only the missing bytes`() async throws {
     let source = try makeSource()
     let storage = folder.file("storage")

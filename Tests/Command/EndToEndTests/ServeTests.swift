@@ -62,6 +62,10 @@ import Yams
       (["SNAPSHOT_SERVER_TRACKER": "https://tracker.example/"], "server.tracker"),
       (["SNAPSHOT_SERVER_NEW_ISSUE": "https://tracker.example/{nothing}"], "server.newIssue"),
       (["SNAPSHOT_SERVER_TRUSTED_PROXIES": "10.0.0.0/8, all"], "server.trustedProxies"),
+      (["SNAPSHOT_SERVER_FORWARDING_FIELDS": "x"], "server.forwardingFields"),
+      (["SNAPSHOT_SERVER_PUBLIC_URL": "tools.example"], "server.publicURL"),
+      (["SNAPSHOT_SERVER_PUBLIC_URL": "https://tools.example/a b"], "server.publicURL"),
+      (["SNAPSHOT_SERVER_PUBLIC_URL": "https://tools.example/docs"], "server.publicURL"),
       (["SNAPSHOT_SERVER_LIMITS_CONNECTIONS": "0"], "server.limits.connections"),
       (["SNAPSHOT_SERVER_LIMITS_HEAD_SECONDS": "10s"], "server.limits.headSeconds"),
     ] as [([String: String], String)])

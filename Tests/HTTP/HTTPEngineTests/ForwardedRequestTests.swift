@@ -45,6 +45,82 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false])
+  func `X-Forwarded fields of trusted proxies are used, if the settings name them`(isTrusted: Bool)
+    async throws
+  {
+    try await withServer(
+      configure: {
+        if isTrusted { $0.trustedProxies = Self.loopback }
+        $0.forwardingFields = .xForwarded
+      },
+      handler: { request in
+        let view = request.forwardedView
+        let seen = [view?.isSecure.map { "\($0)" }, view?.authority, view?.basePath].map { $0 ?? "-" }
+        return HTTPServerResponse(
+          status: .ok, body: .bytes(Array("\(request.peer) \(seen.joined(separator: " "))".utf8)))
+      }
+    ) { _, port in
+      let cases = [
+        ("X-Forwarded-For: 1.2.3.4", "1.2.3.4 - - -"),
+        ("X-Forwarded-For: 9.9.9.9, 1.2.3.4:5\r\nX-Forwarded-For: 127.0.0.2", "1.2.3.4:5 - - -"),
+        ("X-Forwarded-For: 2001:db8::1\r\nX-Forwarded-Proto: HTTPS", "[2001:db8::1] true - -"),
+        (
+          "X-Forwarded-For: unknown\r\nX-Forwarded-Host: a.example:8\r\nX-Forwarded-Prefix: /a/b/",
+          "unknown - a.example:8 /a/b"
+        ),
+        ("X-Forwarded-For: _a\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Prefix: /", "_a false - "),
+        ("X-Forwarded-For: 1.2.3.4\r\nForwarded: for=5.6.7.8", "1.2.3.4 - - -"),
+      ]
+      let answers = try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        return try cases.map { fields, _ in
+          try client.send("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n")
+          return try client.receiveResponse().text
+        }
+      }
+      if isTrusted {
+        #expect(answers == cases.map(\.1))
+      } else {
+        #expect(answers.allSatisfy { $0.hasPrefix("127.0.0.1:") && $0.hasSuffix(" - - -") })
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `malformed and doubled X-Forwarded fields are refused from trusted proxies only`(isTrusted: Bool)
+    async throws
+  {
+    let longest = String(repeating: "a", count: 255)
+    let path = "/" + String(repeating: "a", count: 99)
+    let refused = [
+      "X-Forwarded-For: a", "X-Forwarded-For: 1.2.3.4;5", "X-Forwarded-For: [::1",
+      "X-Forwarded-For: x, 1.2.3.4",
+      "X-Forwarded-Proto: https\r\nX-Forwarded-Proto: https", "X-Forwarded-Proto: https, http",
+      "X-Forwarded-Proto: ftp", "X-Forwarded-Proto:", "X-Forwarded-Host: a\r\nX-Forwarded-Host: a",
+      "X-Forwarded-Host: a, b", "X-Forwarded-Host: u@a", "X-Forwarded-Host:", "X-Forwarded-Host: a\(longest)",
+      "X-Forwarded-Prefix: /a\r\nX-Forwarded-Prefix: /a", "X-Forwarded-Prefix: a", "X-Forwarded-Prefix: //a",
+      "X-Forwarded-Prefix: /a/../b", "X-Forwarded-Prefix: /\"", "X-Forwarded-Prefix: \(path)a",
+    ]
+    let accepted = ["X-Forwarded-Host: \(longest)", "X-Forwarded-Prefix: \(path)", "X-Forwarded-Prefix:"]
+    try await withServer(
+      configure: {
+        if isTrusted { $0.trustedProxies = Self.loopback }
+        $0.forwardingFields = .xForwarded
+      }, handler: { try await echo($0) }
+    ) { _, port in
+      let statuses = try await RawHTTPClient.run {
+        let client = try RawHTTPClient(port: port)
+        return try (refused + accepted).map { fields in
+          try client.send("GET / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n")
+          return try client.receiveResponse().status
+        }
+      }
+      let expected = refused.map { _ in isTrusted ? 400 : 200 } + accepted.map { _ in 200 }
+      #expect(statuses == expected)
+    }
+  }
+
   @Test func `a proxy's connections are not limited, but each client's requests are`() async throws {
     let (began, gate) = (Counter(), Signal())
     let full = Signal()

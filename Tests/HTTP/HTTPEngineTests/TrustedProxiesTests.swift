@@ -9,10 +9,10 @@ import Testing
   private func client(_ forwarded: String?, trusted: [String] = ["10.0.0.0/8", "2001:db8::/32"]) throws
     -> TrustedProxies.Client
   {
-    let proxies = TrustedProxies(try trusted.map { try #require(AddressBlock($0)) })
+    let proxies = TrustedProxies(try trusted.map { try #require(AddressBlock($0)) }, fields: .forwarded)
     var fields = HTTPFields()
     fields[.forwarded] = forwarded
-    return proxies.client(of: fields, from: SocketAddress(try #require(IPAddress("10.0.0.1")), port: 80))
+    return try proxies.read(fields, from: SocketAddress(try #require(IPAddress("10.0.0.1")), port: 80)).client
   }
 
   @Test(arguments: [

@@ -41,7 +41,7 @@ import Testing
     let records = try (0..<8).map { _ in try record() }
     for record in records + records {
       let text = try text(answers, record)
-      #expect(text == String(decoding: try JSONBody(RecordAnswer(record)).bytes, as: UTF8.self))
+      #expect(text == String(decoding: try JSONBody(RecordAnswer(record, below: "")).bytes, as: UTF8.self))
       #expect(text.contains("\(record.id)"))
       #expect(!text.contains("identifiers"))
     }

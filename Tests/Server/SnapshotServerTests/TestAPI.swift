@@ -30,7 +30,7 @@ struct TestAPI: Sendable {
     limits: ServiceLimits = ServiceLimits(), access: AccessPolicy = .open,
     rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
     offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
-    observation: Observation = Observation(), more: [Endpoint] = []
+    observation: Observation = Observation(), more: [Endpoint] = [], at address: PublicAddress? = nil
   ) {
     let log = log
     let isUsual = uploadLimits == UploadLimits()
@@ -42,6 +42,7 @@ struct TestAPI: Sendable {
     var settings = ServerSettings()
     settings.retention.rules = rules
     settings.retention.scrubBytesPerSecond = 1 << 30
+    settings.publicURL = address
     settings.uploads.offer = offer
     settings.uploads.interimAnswers = offer.sendsInterimAnswers
     application = ServerApplication(

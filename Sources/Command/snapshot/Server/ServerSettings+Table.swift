@@ -24,6 +24,12 @@ extension ServerSettings {
   private static let own: [Setting<ServerSettings>] = [
     value("host", "an address such as 127.0.0.1", \.host) { $0.isEmpty ? nil : $0 },
     value("port", "a port from 0 to 65535", \.port) { Int($0, in: 0...65535) },
+    value(
+      "publicURL",
+      "an http or https URL such as https://tools.example/snapshots, with at most "
+        + "\(PublicAddress.maximumPathLength) bytes of letters, digits and - . _ ~ as its path, which does not start "
+        + "with one of \(ServerSettings.reservedPaths.joined(separator: ", "))",
+      \.publicURL, orEmpty { ServerSettings.publicAddress($0) }),
     value("storage", "a folder", \.storage) { $0.isEmpty ? nil : $0 },
     value("insecure", "true or false", \.insecure) { Bool($0) },
     value(
@@ -49,6 +55,9 @@ extension ServerSettings {
     value(
       "trustedProxies", "addresses and blocks like 10.0.0.0/8, separated by commas", \.trustedProxies,
       reloads: true, addressBlocks),
+    value("forwardingFields", "‘forwarded’ or ‘x-forwarded’", \.forwardingFields) {
+      ForwardingFields(rawValue: $0)
+    },
     value("auditFileBytes", "a number of bytes from 4096", \.auditFileBytes, atLeast(4096)),
     value("auditFiles", "a number from 1 to 10000", \.auditFiles) { Int($0, in: 1...10_000) },
     value(

@@ -72,14 +72,12 @@ struct SettingsSource: Sendable {
   /// The environment variable of a setting: `SNAPSHOT_SERVER_LIMITS_HEAD_BYTES` for `server.limits.headBytes`.
   static func variable(for name: String) -> String {
     "SNAPSHOT_"
-      + name.reduce(into: "") { result, character in
-        if character == "." {
-          result += "_"
-        } else {
-          if character.isUppercase { result += "_" }
-          result += character.uppercased()
-        }
-      }
+      + name.reduce(into: (text: "", wasLowercase: false)) { result, character in
+        // A word that is an acronym, such as URL, is one word.
+        if character == "." || character.isUppercase && result.wasLowercase { result.text += "_" }
+        if character != "." { result.text += character.uppercased() }
+        result.wasLowercase = character.isLowercase
+      }.text
   }
 
   private static func values(_ texts: [String: String]) -> [AbsoluteConfigKey: ConfigValue] {

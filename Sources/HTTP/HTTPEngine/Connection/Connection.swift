@@ -342,11 +342,15 @@ final class Connection: @unchecked Sendable {
     if case .length(let length) = head.framing, length > limits.bodyBytes {
       return exchange.refuse(.bodyTooLarge(limit: limits.bodyBytes))
     }
-    if client == nil, !exchange.admitForwarded(received, from: peer) {
-      isDeclining = true
-      exchange.decline(.tooManyRequests)
-      isDeclining = false
-      return
+    if client == nil {
+      do {
+        try exchange.admitForwarded(received, from: peer)
+      } catch {
+        isDeclining = true
+        exchange.decline(error)
+        isDeclining = false
+        return
+      }
     }
     let request = HTTPServerRequest(
       received, exchange, body: exchange.body?.forHandler(head.framing) ?? .empty)

@@ -8,7 +8,7 @@ import SystemIO
 /// that no bytes of a response get into another one.
 ///
 /// - Invariant: accessed only on the connection's loop, except for constants, ``sendInterim(_:_:)``, ``perform(_:)``,
-///   and ``forwardedPeer``, which is set before the handler is called. This makes `@unchecked Sendable` correct.
+///   ``forwardedPeer`` and ``forwardedView``, which are set before the handler is called. This makes `@unchecked Sendable` correct.
 final class Exchange: @unchecked Sendable {
   let connection: Connection
   let loop: EventLoop
@@ -23,6 +23,8 @@ final class Exchange: @unchecked Sendable {
   let peerName: String
   /// The client that a trusted proxy names, and the address by which the request is counted, if known.
   private(set) var forwardedPeer: String?
+  /// How the client of a trusted proxy sees the server.
+  private(set) var forwardedView: ForwardedView?
   private var counted: IPAddress?
   /// The certificate with which the client has proved its identity.
   let clientCertificate: ClientCertificate?
@@ -72,15 +74,14 @@ final class Exchange: @unchecked Sendable {
 
   // MARK: The request
 
-  /// Determines the client for which a trusted proxy forwards the request. Returns `false` if the client has reached
-  /// its limit.
-  func admitForwarded(_ head: ReceivedHead, from peer: SocketAddress) -> Bool {
-    let client = loop.context.proxies.client(of: head.headerFields, from: peer)
-    forwardedPeer = client.name
-    guard let counted = client.counted else { return true }
-    guard loop.context.budget.admitRequest(of: counted) else { return false }
+  /// Determines the client for which a trusted proxy forwards the request. Throws if the client has reached its limit, or
+  /// if what the proxy says is malformed.
+  func admitForwarded(_ head: ReceivedHead, from peer: SocketAddress) throws(Refusal) {
+    let (client, view) = try loop.context.proxies.read(head.headerFields, from: peer)
+    (forwardedPeer, forwardedView) = (client.name, view)
+    guard let counted = client.counted else { return }
+    guard loop.context.budget.admitRequest(of: counted) else { throw .tooManyRequests }
     self.counted = counted
-    return true
   }
 
   /// Runs `work` in a task, which is cancelled if the exchange ends before the whole response was sent. The task begins

@@ -31,7 +31,7 @@ final class ServerContext: Sendable {
     self.handler = handler
     self.logger = logger
     budget = ConnectionBudget(limits: limits)
-    proxies = TrustedProxies(configuration.trustedProxies)
+    proxies = TrustedProxies(configuration.trustedProxies, fields: configuration.forwardingFields)
     security = configuration.security
     descriptorCeiling = Self.descriptorCeiling(limits)
     bodyBuffers = IOBufferPool(limit: limits.bodyBuffers)
@@ -49,7 +49,7 @@ final class ServerContext: Sendable {
     handler = former.handler
     logger = former.logger
     budget = former.budget
-    proxies = TrustedProxies(trustedProxies)
+    proxies = TrustedProxies(trustedProxies, fields: former.proxies.fields)
     descriptorCeiling = Self.descriptorCeiling(limits)
     bodyBuffers = former.bodyBuffers
   }

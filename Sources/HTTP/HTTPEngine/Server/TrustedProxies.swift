@@ -14,16 +14,32 @@ struct TrustedProxies: Sendable {
   }
 
   private let blocks: [AddressBlock]
+  /// The fields that the proxies send.
+  let fields: ForwardingFields
 
-  init(_ blocks: [AddressBlock]) { self.blocks = blocks }
+  init(_ blocks: [AddressBlock], fields: ForwardingFields) {
+    self.blocks = blocks
+    self.fields = fields
+  }
 
   func contains(_ address: IPAddress) -> Bool { blocks.contains { $0.contains(address) } }
 
-  /// Returns the client of a request with `fields` from the trusted `peer`: the first hop, starting at the last one,
-  /// that is not a trusted proxy. Elements before it are ignored, because that hop could have forged them.
-  func client(of fields: HTTPFields, from peer: SocketAddress) -> Client {
+  /// Returns what the trusted `peer` says about a request with `fields`. Throws if it is malformed.
+  func read(
+    _ fields: HTTPFields, from peer: SocketAddress
+  ) throws(Refusal) -> (client: Client, view: ForwardedView?) {
+    switch self.fields {
+    case .forwarded: return (client(after: ForwardedHops(in: fields), from: peer), nil)
+    case .xForwarded:
+      return (client(after: try ForwardedView.hops(in: fields), from: peer), try ForwardedView(fields))
+    }
+  }
+
+  /// Returns the client of a request from `peer` that passed `hops`: the first one, starting at the last one, that is
+  /// not a trusted proxy. Those before it are ignored, because that hop could have forged them.
+  func client(after hops: some Sequence<ForwardedNode>, from peer: SocketAddress) -> Client {
     var name = peer.description
-    for hop in ForwardedHops(in: fields) {
+    for hop in hops {
       switch hop {
       case .address(let text, let port):
         guard let address = IPAddress(text) else { return Client(name: name, counted: nil) }

@@ -8,9 +8,11 @@ import HTTPTypes
 /// without session, so that forms can be bound to it. Scripts can't read these cookies, and other sites' requests do
 /// not include them.
 ///
-/// Beyond loopback they are `Secure` and have the prefix `__Host-`, so that only this host can set and receive them,
-/// through TLS. The request's host determines whether this is the case, since TLS can end at a proxy. Only visitors of
-/// an open store without TLS get a cookie without `Secure`: there, the random bits protect nothing of value.
+/// Beyond loopback they are `Secure` and have the prefix `__Host-`, so that only this host can set and receive
+/// them, through TLS. Below a path of a host that others share, that prefix is not possible: they have the prefix
+/// `__Secure-`, and browsers send them only below this path. The request's host determines whether this is the
+/// case, since TLS can end at a proxy. Only visitors of an open store without TLS get a cookie without `Secure`:
+/// there, the random bits protect nothing of value.
 struct PageCookies: Sendable {
   enum Kind: String, Sendable {
     case session = "snapshot-session"
@@ -18,6 +20,8 @@ struct PageCookies: Sendable {
   }
 
   private let isSecure: Bool
+  /// The path below which browsers send the cookies.
+  let path: String
   private let hasPlainVisitor: Bool
   /// Cookies are shared by all ports of a host, so their names contain the port.
   private let suffix: String
@@ -26,6 +30,7 @@ struct PageCookies: Sendable {
   /// Reads the cookies of `request`. `isOpen` states whether the store requires no tokens.
   init(_ request: HTTPServerRequest, isOpen: Bool) {
     let authority = request.authority.lowercased()
+    path = request.basePath.isEmpty ? "/" : request.basePath
     isSecure = !PageOrigin.isLoopback(authority)
     hasPlainVisitor = isOpen && !PageOrigin(request).isSecure
     let port = authority.split(separator: ":").last.flatMap { UInt16($0) }
@@ -51,11 +56,11 @@ struct PageCookies: Sendable {
   func clearing(_ kind: Kind) -> String { "\(name(kind))=; Max-Age=0\(attributes(kind))" }
 
   private func name(_ kind: Kind) -> String {
-    (isSecure(kind) ? "__Host-" : "") + kind.rawValue + suffix
+    (isSecure(kind) ? path == "/" ? "__Host-" : "__Secure-" : "") + kind.rawValue + suffix
   }
 
   private func attributes(_ kind: Kind) -> String {
-    "; Path=/; HttpOnly; SameSite=Strict" + (isSecure(kind) ? "; Secure" : "")
+    "; Path=\(path); HttpOnly; SameSite=Strict" + (isSecure(kind) ? "; Secure" : "")
   }
 
   private func isSecure(_ kind: Kind) -> Bool { isSecure && !(kind == .visitor && hasPlainVisitor) }

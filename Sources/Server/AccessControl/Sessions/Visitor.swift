@@ -21,6 +21,8 @@ package struct Visitor: Sendable {
   package let caller: Caller
   /// The cookies of the request.
   let cookies: PageCookies
+  /// The path below which the visitor sees the server.
+  package var basePath: String { cookies.path == "/" ? "" : cookies.path }
   /// The secret to which forms are bound, which is in one of the browser's cookies.
   let anchor: String
   /// The `Set-Cookie` value for the response, if the browser had no cookie to which forms can be bound.

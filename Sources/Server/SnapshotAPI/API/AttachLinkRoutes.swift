@@ -56,7 +56,7 @@ package struct AttachLinkRoutes: Sendable {
       seconds: query.number("seconds", AttachLink.Limits.lifetimes) ?? AttachLink.Limits.lifetime,
       count: query.number("count", AttachLink.Limits.counts) ?? AttachLink.Limits.count,
       bytes: query.number("bytes", AttachLink.Limits.bytes) ?? AttachLink.Limits.size, for: call.caller)
-    let answer = AttachLinkAnswer(link, secret: secret)
+    let answer = AttachLinkAnswer(link, secret: secret, below: call.request.basePath)
     var response = try JSONBody(answer).response(.created, [.location: Self.path(of: secret)])
     response.headerFields[.cacheControl] = "no-store"
     return response
@@ -94,10 +94,10 @@ private struct AttachLinkAnswer: Encodable {
   let usedCount: Int
   let usedBytes: Int64
 
-  init(_ state: AttachLinkState, secret: String? = nil) {
+  init(_ state: AttachLinkState, secret: String? = nil, below basePath: String = "") {
     let (known, link) = (state.token, state.link)
     id = known.id
-    self.link = secret.map(AttachLinkRoutes.path)
+    self.link = secret.map { basePath + AttachLinkRoutes.path(of: $0) }
     token = secret
     report = link.report
     self.state = state.state

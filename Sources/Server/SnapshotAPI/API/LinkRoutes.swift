@@ -54,7 +54,8 @@ package struct LinkRoutes: Sendable {
     }
     // The response to a link to a damaged bundle would be an error, so none is created.
     guard record.verified != .damaged else { throw StoreError.damaged }
-    var response = try JSONBody(link).response(.created, [.location: link.link])
+    let seen = LinkAnswer(link: call.request.basePath + link.link, expiresAt: link.expiresAt)
+    var response = try JSONBody(seen).response(.created, [.location: link.link])
     response.headerFields[.cacheControl] = "no-store"
     return response
   }

@@ -58,7 +58,7 @@ struct ListRoutes: Sendable {
     let total = list.wantsTotal ? try await service.total(list.query) : nil
     // Encoding a thousand records takes milliseconds, which would block an event loop.
     let body = try await ServerQueues.shared.pages.next.perform { () throws(any Error) in
-      try JSONBody(PageAnswer(page, total: total))
+      try JSONBody(PageAnswer(page, total: total, below: call.request.basePath))
     }
     var fields: HTTPFields = [:]
     if let next = page.next {

@@ -40,14 +40,17 @@ package struct OperationRoutes: Sendable {
 
   private var about: Endpoint {
     let calls = listed.map { "  \($0.name)\n" }.joined()
-    let about = Array(
-      """
-      A server that stores snapshots of apps' data. Its calls:
+    @Sendable func about(_ basePath: String) -> [UInt8] {
+      Array(
+        """
+        A server that stores snapshots of apps' data. Its calls:
 
-      \(calls)
-      Their description is at /openapi.json, and for people, with all other documentation, at \(documentation).
+        \(calls)
+        Their description is at \(basePath)/openapi.json, and for people, with all other documentation, at \
+        \(basePath)\(documentation).
 
-      """.utf8)
+        """.utf8)
+    }
     return Endpoint(
       unaudited: "readAbout", "/", "Describes the server and lists its calls.",
       detail: "Clients that accept `text/html` get a web page instead. Pages are not part of the API.",
@@ -55,7 +58,8 @@ package struct OperationRoutes: Sendable {
       responses: [.text("A plain text.", fields: ["Accept-Ranges"]), .notModified] + [Self.ranges],
       problems: [.preconditionFailed, .rangeNotSatisfiable], fields: ["Vary"]
     ) { call in
-      try Representation(.bytes(about), contentType: "text/plain; charset=utf-8").response(to: call.request)
+      try Representation(.bytes(about(call.request.basePath)), contentType: "text/plain; charset=utf-8")
+        .response(to: call.request)
     }
   }
 
@@ -115,7 +119,9 @@ package struct OperationRoutes: Sendable {
     }
     // The document includes this call.
     let document = DescriptionDocument(endpoints + [endpoint { _ in throw HTTPProblem.noSuchPath() }])
-    return endpoint { call in try await document.representation(access).response(to: call.request) }
+    return endpoint { call in
+      try await document.representation(for: call.request, access).response(to: call.request)
+    }
   }
 
   private static let ranges = Endpoint.Response(
@@ -125,23 +131,39 @@ package struct OperationRoutes: Sendable {
 
 /// The OpenAPI document, which is encoded when it is first requested.
 private final class DescriptionDocument: Sendable {
+  /// What a document depends on.
+  private struct Variant: Hashable {
+    /// Whether the store is open.
+    let isOpen: Bool
+    /// The server's URL or path for clients.
+    let server: String
+  }
+
+  /// The maximum number of encoded documents: a server usually has one or two.
+  private static let maximumCount = 8
+
   private let endpoints: [Endpoint]
-  /// The encoded documents, for a store that is open and for one that needs tokens.
-  private let made = Lock<[Bool: Representation]>([:])
+  private let made = Lock<[Variant: Representation]>([:])
   private let queue = ServerQueues.shared.pages.next
 
   init(_ endpoints: [Endpoint]) { self.endpoints = endpoints }
 
-  /// Returns the document that applies to the callers of `access` now.
-  func representation(_ access: AccessPolicy) async throws -> Representation {
+  /// Returns the document that applies to the callers of `access` now, for the client of `request`.
+  func representation(
+    for request: HTTPServerRequest, _ access: AccessPolicy
+  ) async throws -> Representation {
     let isOpen: Bool
     // If this can't be determined, calls need a token.
     do { isOpen = try await access.isOpen() } catch { isOpen = false }
-    if let made = made.withLock({ $0[isOpen] }) { return made }
+    let variant = Variant(isOpen: isOpen, server: request.publicURL ?? request.basePath)
+    if let made = made.withLock({ $0[variant] }) { return made }
     return try await queue.perform { () throws(any Error) in
-      let document = APIDescription(self.endpoints, isOpen: isOpen).document
+      let document = APIDescription(self.endpoints, isOpen: isOpen, server: variant.server).document
       let representation = try JSONBody(document).representation
-      self.made.withLock { $0[isOpen] = representation }
+      self.made.withLock {
+        if $0.count >= Self.maximumCount { $0 = [:] }
+        $0[variant] = representation
+      }
       return representation
     }
   }

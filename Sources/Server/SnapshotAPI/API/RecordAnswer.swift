@@ -7,8 +7,11 @@ import SystemIO
 /// A record with the path of its bundle, and without its identifiers and revision, which only the catalogue needs.
 struct RecordAnswer: Encodable {
   private let record: SnapshotRecord
+  private let basePath: String
 
-  init(_ record: SnapshotRecord) {
+  /// - Parameter basePath: the path below which the client sees the server.
+  init(_ record: SnapshotRecord, below basePath: String) {
+    self.basePath = basePath
     var record = record
     (record.identifiers, record.revision) = (nil, nil)
     self.record = record
@@ -21,7 +24,7 @@ struct RecordAnswer: Encodable {
   func encode(to encoder: any Encoder) throws {
     try record.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(SnapshotRoutes.path(of: record.id) + ".zip", forKey: .bundle)
+    try container.encode(basePath + SnapshotRoutes.path(of: record.id) + ".zip", forKey: .bundle)
   }
 }
 
@@ -32,8 +35,8 @@ struct PageAnswer: Encodable {
   let total: Int?
   let totalIsExact: Bool?
 
-  init(_ page: Page, total: CatalogTotal?) {
-    snapshots = page.records.map(RecordAnswer.init)
+  init(_ page: Page, total: CatalogTotal?, below basePath: String) {
+    snapshots = page.records.map { RecordAnswer($0, below: basePath) }
     next = page.next?.description
     self.total = total?.count
     totalIsExact = total?.isExact
@@ -46,11 +49,13 @@ final class RecordAnswers: Sendable {
   /// A class, because a record is expensive to copy.
   private final class Answer: Sendable {
     let record: SnapshotRecord
+    let basePath: String
     let representation: Representation
 
-    init(_ record: SnapshotRecord) throws {
+    init(_ record: SnapshotRecord, below basePath: String) throws {
       self.record = record
-      representation = try JSONBody(RecordAnswer(record)).representation
+      self.basePath = basePath
+      representation = try JSONBody(RecordAnswer(record, below: basePath)).representation
     }
   }
 
@@ -64,12 +69,14 @@ final class RecordAnswers: Sendable {
   /// Creates an empty cache.
   init(byteLimit: Int = RecordAnswers.byteLimit) { answers = Lock(LRUCache(limit: byteLimit)) }
 
-  /// Returns the response to a `GET` of `record`.
-  func representation(of record: SnapshotRecord) throws -> Representation {
-    if let known = answers.withLock({ [id = record.id] in $0.value(of: id) }), known.record == record {
+  /// Returns the response to a `GET` of `record`, for a client that sees the server below `basePath`.
+  func representation(of record: SnapshotRecord, below basePath: String = "") throws -> Representation {
+    if let known = answers.withLock({ [id = record.id] in $0.value(of: id) }), known.record == record,
+      known.basePath == basePath
+    {
       return known.representation
     }
-    let answer = try Answer(record)
+    let answer = try Answer(record, below: basePath)
     // Identifiers are not part of the response, and can be long.
     let identifiers = record.identifiers?.reduce(0) { $0 + $1.utf8.count } ?? 0
     let cost = Int(answer.representation.content.size) + identifiers + Self.overhead

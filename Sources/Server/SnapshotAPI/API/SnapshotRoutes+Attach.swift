@@ -52,7 +52,8 @@ extension SnapshotRoutes {
   /// The response to a request that attached a snapshot.
   package static func answer(_ publication: Publication, _ call: APIRequest) throws -> HTTPServerResponse {
     call.concerns(publication.record)
-    let body = try JSONBody(RecordAnswer(call.caller.view(of: publication.record)))
+    let body = try JSONBody(
+      RecordAnswer(call.caller.view(of: publication.record), below: call.request.basePath))
     return switch publication {
     case .created(let record):
       body.response(.created, [.location: path(of: record.id)])

@@ -158,7 +158,8 @@ package struct SnapshotRoutes: Sendable {
 
   private func response(to call: APIRequest, _ record: SnapshotRecord) throws -> HTTPServerResponse {
     call.concerns(record)
-    return try answers.representation(of: call.caller.view(of: record)).response(to: call.request)
+    return try answers.representation(of: call.caller.view(of: record), below: call.request.basePath)
+      .response(to: call.request)
   }
 
   // MARK: - Changing
@@ -190,14 +191,15 @@ package struct SnapshotRoutes: Sendable {
   private func change(_ call: APIRequest) async throws -> HTTPServerResponse {
     let record = try await deletable(call)
     let current = Preconditions.Current(
-      entityTag: try JSONBody(RecordAnswer(call.caller.view(of: record))).representation.entityTag)
+      entityTag: try JSONBody(RecordAnswer(call.caller.view(of: record), below: call.request.basePath))
+        .representation.entityTag)
     guard Preconditions(call.request.headerFields).verdict(.patch, on: current) == .proceed else {
       throw HTTPProblem.preconditionFailed()
     }
     let request = try await ChangeRequest(call.request, now: Date())
     try await call.caller.requireValid()
     let changed = try await service.change(request.change, of: record.id)
-    let body = try JSONBody(RecordAnswer(call.caller.view(of: changed)))
+    let body = try JSONBody(RecordAnswer(call.caller.view(of: changed), below: call.request.basePath))
     var fields: HTTPFields = [:]
     if let tag = body.representation.entityTag { fields[.eTag] = tag.description }
     return body.response(.ok, fields)

@@ -56,14 +56,18 @@ struct FilePage: Encodable {
   let next: String?
 
   /// Reads the page from `bundle`. Blocks.
-  init(_ bundle: StoredBundle, _ request: FileListRequest) throws(StoreError) {
+  /// - Parameter basePath: the path below which the client sees the server.
+  init(
+    _ bundle: StoredBundle, _ request: FileListRequest, below basePath: String
+  ) throws(StoreError) {
     let (entries, count) = try FileRoutes.reading { () throws(ZipError) in
       let directory = try ZipDirectory(bundle.file)
       return (try directory.entries(from: request.start, limit: request.limit), directory.count)
     }
     files = entries.filter { !$0.isFolder }.map { entry in
       File(
-        path: entry.name, href: FileRoutes.path(of: entry.name, in: bundle.record.id), size: entry.size,
+        path: entry.name, href: basePath + FileRoutes.path(of: entry.name, in: bundle.record.id),
+        size: entry.size,
         compressedSize: entry.compressedSize, type: FileType(path: entry.name).mediaType)
     }
     let end = request.start + entries.count

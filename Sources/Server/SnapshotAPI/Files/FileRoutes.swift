@@ -116,7 +116,7 @@ package struct FileRoutes: Sendable {
     let request = try FileListRequest(call.query(), limits: limits)
     let bundle = try await service.bundle(for: call)
     let (body, next) = try await Self.queues.next.perform { () throws(any Error) in
-      let page = try FilePage(bundle, request)
+      let page = try FilePage(bundle, request, below: call.request.basePath)
       return (try JSONBody(page), page.next)
     }
     var fields: HTTPFields = [:]

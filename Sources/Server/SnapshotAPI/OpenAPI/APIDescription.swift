@@ -17,8 +17,9 @@ struct APIDescription: Sendable {
   /// The statuses of the engine's own responses, which have the type `about:blank`.
   private static let engineStatuses = [400, 408, 413, 414, 417, 431, 500, 501, 503]
 
-  /// Describes the documented `endpoints`, for a store that is open or one that needs tokens.
-  init(_ endpoints: [Endpoint], isOpen: Bool = false) {
+  /// Describes the documented `endpoints`, for a store that is open or one that needs tokens. `server` is the server's
+  /// URL or path for clients; empty if they use the one of this document.
+  init(_ endpoints: [Endpoint], isOpen: Bool = false, server: String = "") {
     var paths: [String: [String: JSONValue]] = [:]
     for endpoint in endpoints {
       guard let documentation = endpoint.documentation else { continue }
@@ -30,7 +31,7 @@ struct APIDescription: Sendable {
       }
       paths[path]?["options"] = Self.options(path, documentation)
     }
-    document = [
+    var document: [String: JSONValue] = [
       "openapi": "3.1.0",
       "info": ["title": "Data Snapshots", "version": "1", "description": .string(Self.introduction)],
       "paths": .object(paths.mapValues(JSONValue.object)),
@@ -41,6 +42,8 @@ struct APIDescription: Sendable {
         "securitySchemes": .object(Self.securitySchemes),
       ],
     ]
+    if !server.isEmpty { document["servers"] = [["url": .string(server)]] }
+    self.document = .object(document)
   }
 
   private static let introduction = """

@@ -10,7 +10,8 @@ enum TusConcatenation: Hashable {
   case joined([UploadID])
 
   /// Parses `partial`, or `final;` and the parts' URLs, separated by spaces. Returns `nil` if the field is missing.
-  init?(_ fields: HTTPFields) throws(HTTPProblem) {
+  /// - Parameter basePath: the path below which the client sees the server, which the parts' URLs can have.
+  init?(_ fields: HTTPFields, below basePath: String = "") throws(HTTPProblem) {
     guard let text = fields[.uploadConcat] else { return nil }
     if text == "partial" {
       self = .partial
@@ -22,7 +23,7 @@ enum TusConcatenation: Hashable {
     }
     var parts: [UploadID] = []
     for url in text.dropFirst("final;".count).split(separator: " ") {
-      guard let id = Self.id(url) else {
+      guard let id = Self.id(url, below: basePath) else {
         throw HTTPProblem.malformedConcatenation(
           "‘\(HTTPProblem.abridged(String(url)))’ is not the URL of a part.")
       }
@@ -41,22 +42,24 @@ enum TusConcatenation: Hashable {
     }
   }
 
-  /// The value in the syntax of the field.
-  var fieldValue: String {
+  /// Returns the value in the syntax of the field, with the paths of parts below `basePath`.
+  func fieldValue(below basePath: String) -> String {
     switch self {
     case .partial: "partial"
-    case .joined(let parts): "final;" + parts.map { "\(ResumableUploads.path)/\($0)" }.joined(separator: " ")
+    case .joined(let parts):
+      "final;" + parts.map { "\(basePath)\(ResumableUploads.path)/\($0)" }.joined(separator: " ")
     }
   }
 
   /// Returns the upload that a URL or path names. Ignores the host, because a proxy can make the server available under
   /// other names.
-  private static func id(_ url: Substring) -> UploadID? {
+  private static func id(_ url: Substring, below basePath: String) -> UploadID? {
     var path = url
     if let scheme = url.firstRange(of: "://") {
       path = url[scheme.upperBound...].drop { $0 != "/" }
     }
     let beginning = ResumableUploads.path + "/"
+    if path.hasPrefix(basePath + beginning) { path = path.dropFirst(basePath.count) }
     return path.hasPrefix(beginning) ? UploadID(String(path.dropFirst(beginning.count))) : nil
   }
 }

@@ -163,7 +163,7 @@ struct TusRoutes: Sendable {
     let metadata = try TusMetadata(fields, limits: limits)
     let length = try Tus.count(.uploadLength, in: fields)
     let isDeferred = try Tus.defersLength(fields)
-    let concatenation = try TusConcatenation(fields)
+    let concatenation = try TusConcatenation(fields, below: call.request.basePath)
     if case .joined(let parts) = concatenation {
       guard length == nil, !isDeferred else {
         throw HTTPProblem.malformedConcatenation(
@@ -222,7 +222,8 @@ struct TusRoutes: Sendable {
       fields[.uploadDeferLength] = "1"
     }
     fields[.uploadMetadata] = status.terms.note
-    fields[.uploadConcat] = TusConcatenation(status.terms.kind)?.fieldValue
+    fields[.uploadConcat] = TusConcatenation(status.terms.kind)?
+      .fieldValue(below: call.request.basePath)
     fields.append(contentsOf: try ending(of: status))
     return HTTPServerResponse(status: .ok, headerFields: fields)
   }

@@ -193,12 +193,15 @@ function makeResumable(form) {
     }
   }
 
+  // The path of the server is the same for all pages.
+  const page = (id) => form.dataset.uploads.replace(/uploads$/, `snapshots/${id}?done=attached`);
+
   function state(address, {status, headers}) {
     const offset = headers.get("Upload-Offset");
     if (offset === null) throw stranger(status, headers, "");
     const snapshot = /<[^>]*\/([0-9a-f-]{36})>;\s*rel="describedby"/.exec(headers.get("Link") ?? "");
-    const page = snapshot && (form.dataset.done ?? `/snapshots/${snapshot[1]}?done=attached`);
-    return {address, offset: Number(offset), page};
+    const attached = snapshot && (form.dataset.done ?? page(snapshot[1]));
+    return {address, offset: Number(offset), page: attached};
   }
 
   async function append({address, offset}, file, signal, progress) {

@@ -12,6 +12,8 @@ struct PageFrame: Sendable, Hashable {
 
   /// The visitor's account.
   var account: Account
+  /// The path below which the visitor sees the server. All addresses in templates start with it.
+  var basePath = ""
   /// The value of the field ``PageField/formToken``, which every form that changes something sends. Without it, the
   /// page has no such forms.
   var formToken: String?

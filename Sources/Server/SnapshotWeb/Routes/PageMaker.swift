@@ -20,20 +20,25 @@ struct PageMaker: Sendable {
   }
 
   /// Renders `page` for `visitor`.
+  /// - Parameter basePath: the path below which the browser sees the server; `nil` if the visitor is known.
   func render(
-    _ page: some Page, for visitor: Visitor?, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
+    _ page: some Page, for visitor: Visitor?, below basePath: String? = nil,
+    status: HTTPResponse.Status = .ok, notice: PageNotice? = nil
   ) async throws -> HTTPServerResponse {
-    try await render(visitor, status: status, notice: notice) { $0.render(page, in: $1) }
+    try await render(visitor, below: basePath, status: status, notice: notice) { $0.render(page, in: $1) }
   }
 
   /// Renders a page that is made meanwhile, for `visitor`.
-  /// - Parameter queue: the queue that renders. Slow pages have their own, so that a diff doesn't delay lists.
+  /// - Parameters:
+  ///   - basePath: the path below which the browser sees the server; `nil` if the visitor is known.
+  ///   - queue: the queue that renders. Slow pages have their own, so that a diff doesn't delay lists.
   func render(
-    _ visitor: Visitor?, status: HTTPResponse.Status = .ok, notice: PageNotice? = nil,
-    on queue: DispatchQueue? = nil,
+    _ visitor: Visitor?, below basePath: String? = nil, status: HTTPResponse.Status = .ok,
+    notice: PageNotice? = nil, on queue: DispatchQueue? = nil,
     _ body: @escaping @Sendable (PageRenderer, PageFrame) throws -> [UInt8]
   ) async throws -> HTTPServerResponse {
     var frame = PageFrame(account: visitor?.shown ?? .signedOut, notice: notice, tracker: tracker)
+    frame.basePath = basePath ?? visitor?.basePath ?? ""
     frame.hasOneUser = access.signInLink != nil
     frame.formToken = visitor.map(access.formToken)
     let complete = frame

@@ -67,7 +67,7 @@ struct SigningPages: Sendable {
   private func signOut(_ call: PageCall) async throws -> HTTPServerResponse {
     _ = try await pages.form(of: call)
     let cookies = try await access.signOut(call.visitor)
-    var response = try await pages.render(SignedOutPage(), for: nil)
+    var response = try await pages.render(SignedOutPage(), for: nil, below: call.request.basePath)
     for cookie in cookies { response.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
     return response
   }

@@ -125,7 +125,7 @@ struct SnapshotPages: Sendable {
       var file = try BundleReading.preview(
         of: entry, in: bundle, selection, cache: viewer, with: other, filter: filter)
       if let failure { file.comparison = failure }
-      if selection.isPart { return renderer.renderPart(of: file) }
+      if selection.isPart { return renderer.renderPart(of: file, in: frame) }
       var page = shown
       page.contents = try BundleReading.list(
         of: bundle, selection.list, current: entry.name, cache: contents, with: other, filter: filter)

@@ -95,13 +95,16 @@ package struct WebPages: Sendable {
           Open the address that `snapshot view` has printed. It signs one browser in, once. If that was closed, or for \
           another browser, start `snapshot view` again.
           """)
-      response = try await pages.render(page, for: visitor, status: problem.status)
+      response = try await pages.render(
+        page, for: visitor, below: request.basePath, status: problem.status)
     } else if case .signedOut = visitor?.account, let page = SignInPage(problem, next: next) {
-      response = try await pages.render(page, for: visitor, status: problem.status)
+      response = try await pages.render(
+        page, for: visitor, below: request.basePath, status: problem.status)
     } else {
       let page = ProblemPage(
         status: problem.status.code, title: problem.title, detail: problem.detail, requestID: request.id)
-      response = try await pages.render(page, for: visitor, status: problem.status)
+      response = try await pages.render(
+        page, for: visitor, below: request.basePath, status: problem.status)
     }
     for field in problem.headerFields { response.headerFields[field.name] = field.value }
     return response

@@ -23,6 +23,7 @@ struct GuardedAPI {
   init(
     over shared: (storage: ServerStorage, catalog: InMemoryCatalog)? = nil,
     limits: ServiceLimits = ServiceLimits(), observation: Observation = Observation(),
+    at address: PublicAddress? = nil,
     _ configure: (inout AccessPolicy.Configuration) -> Void = { _ in }
   ) throws {
     temporary = try TemporaryFolder()
@@ -34,7 +35,7 @@ struct GuardedAPI {
     configure(&configuration)
     let log = CapturedLog()
     access = try AccessPolicy(configuration, logger: Logger(label: "test") { _ in log })
-    api = TestAPI(over: shared, limits: limits, access: access, observation: observation)
+    api = TestAPI(over: shared, limits: limits, access: access, observation: observation, at: address)
   }
 
   /// Creates a token, and returns the fields of a request that uses it.

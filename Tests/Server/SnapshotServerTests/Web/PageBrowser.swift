@@ -11,10 +11,16 @@ final class PageBrowser: Sendable {
   let api: TestAPI
   let authority: String
   private let scheme: String
+  /// What a proxy makes of the authority and the path of a request.
+  private let forward: @Sendable (_ authority: String, _ path: String) -> (String, String)
   private let jar = Lock<[String: String]>([:])
   private let received = Lock<[String]>([])
 
-  init(_ api: TestAPI, authority: String = "localhost:8080", scheme: String = "http") {
+  init(
+    _ api: TestAPI, authority: String = "localhost:8080", scheme: String = "http",
+    forward: @escaping @Sendable (_ authority: String, _ path: String) -> (String, String) = { ($0, $1) }
+  ) {
+    self.forward = forward
     self.api = api
     self.authority = authority
     self.scheme = scheme
@@ -110,8 +116,9 @@ final class PageBrowser: Sendable {
     _ method: HTTPRequest.Method, _ target: String, _ fields: HTTPFields, body: HTTPRequestBody = .empty
   ) async throws -> TestAPI.Answer {
     let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
+    let (authority, path) = forward(authority, parts[0])
     let answer = try await api.send(
-      method, parts[0], query: parts.count > 1 ? parts[1] : nil, fields, body: body, authority: authority)
+      method, path, query: parts.count > 1 ? parts[1] : nil, fields, body: body, authority: authority)
     for cookie in answer.fields[values: .setCookie] {
       received.withLock { $0.append(cookie) }
       let pair = cookie.prefix { $0 != ";" }.split(separator: "=", omittingEmptySubsequences: false)
