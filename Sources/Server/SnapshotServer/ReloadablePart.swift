@@ -51,7 +51,7 @@ extension ServerApplication {
       ReloadablePart { uploads.change($0.uploadOffer) },
       ReloadablePart { settings in
         guard let webhooks else { return {} }
-        return try webhooks.prepare(settings.webhooks)
+        return try webhooks.prepare(settings.webhooksWithPublicURL)
       },
       ReloadablePart { settings in
         let retention = settings.retention

@@ -2988,7 +2988,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "70f80651a205437040fc823d94d1c391a8f5b3d4c3f77517d48e389cbeb718aa",
+      digest: "3fe48d2387c3a970cd064087468f2dd7e9bf5e3eca910be78c89084f88dbc084",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -3129,7 +3129,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <tr>
 <td><code>publicURL</code></td>
 <td>none</td>
-<td>URL at which clients reach the server behind a proxy, such as <code>https://tools.example/snapshots</code>. See <a href="/docs/deploying">Deploying</a></td>
+<td>URL at which clients reach the server, such as <code>https://tools.example/snapshots</code> behind a proxy; links in events begin with it too. See <a href="/docs/deploying">Deploying</a></td>
 </tr>
 <tr>
 <td><code>trustedProxies</code></td>
@@ -3534,11 +3534,6 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <td><code>fields</code></td>
 <td><code>application, createdAt, receivedAt, size</code></td>
 <td>fields of the record that events have</td>
-</tr>
-<tr>
-<td><code>linkBase</code></td>
-<td>none</td>
-<td>address of this server, with which the links in events begin, such as <code>https://snapshots.example</code>; without it they are paths</td>
 </tr>
 </tbody>
 </table></div>
@@ -3978,7 +3973,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webhooks": Manual.Article(
       title: ##"Webhooks"##,
-      digest: "8f927a0cf560b407ad02807b5bf36fa597e6b7a0edbeb29c1aa0bef56fa23cc6",
+      digest: "4a580465d488874546e1cbd20b0ccee86a90931c3d95902f157bec273670660f",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Webhooks</h1>
@@ -3997,14 +3992,14 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <pre><code>(umask 077; echo &quot;whsec_$(openssl rand -base64 32)&quot; &gt; /etc/snapshot/webhook-secrets)
 </code></pre>
 <pre><code>server:
+  publicURL: https://snapshots.example
   webhooks:
     endpoints: https://hooks.example/snapshots, https://other.example/events
     secretFile: /etc/snapshot/webhook-secrets
-    linkBase: https://snapshots.example
     fields: application, note, receivedAt, size
     reportPrefixes: BUG-
 </code></pre>
-<p>The user of the server must be able to read the file. <a href="/docs/settings">Settings</a> describes every setting. All of them, and the contents of the file, change without a restart (<code>SIGHUP</code>).</p>
+<p>The links begin with <code>publicURL</code>; without it they are paths. The user of the server must be able to read the file. <a href="/docs/settings">Settings</a> describes every setting. Those below <code>server.webhooks</code>, and the contents of the file, change without a restart (<code>SIGHUP</code>).</p>
 <h3 id="events">Events</h3>
 <div class="wide" tabindex="0" role="region" aria-label="Events">
 <table class="list many"><caption class="hidden">Events</caption>

@@ -104,7 +104,7 @@ extension ServerApplication {
   ) async throws(ServerError) -> Webhooks {
     let webhooks = Webhooks(settings, storage, logger: logger)
     let apply: @Sendable () async -> Void
-    do throws(WebhookError) { apply = try webhooks.prepare(settings.webhooks) } catch {
+    do throws(WebhookError) { apply = try webhooks.prepare(settings.webhooksWithPublicURL) } catch {
       throw .webhooks(error)
     }
     await apply()

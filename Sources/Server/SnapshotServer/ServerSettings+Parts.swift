@@ -4,6 +4,7 @@ package import HTTPEngine
 import Observability
 import SnapshotAPI
 import SnapshotWeb
+import Webhooks
 import SystemIO
 
 extension ServerSettings {
@@ -38,6 +39,13 @@ extension ServerSettings {
   /// The paths of the server itself below which any name can be one. If one of them were that of the public address,
   /// nothing would show whether a proxy has removed it from a request.
   package static let reservedPaths = ["/v1", "/reports", "/docs", "/uploads", "/assets", "/sign-in"]
+
+  /// The settings of webhooks, with the URL with which links begin.
+  var webhooksWithPublicURL: WebhookSettings {
+    var settings = webhooks
+    settings.linkBase = publicURL?.description ?? ""
+    return settings
+  }
 
   /// The limits of one request.
   var serviceLimits: ServiceLimits {

@@ -17,7 +17,7 @@ package struct WebhookSettings: Sendable, Hashable {
   package var reportPrefixes: [String] = []
   /// The fields of the record that events have.
   package var fields = WebhookField.usual
-  /// What links begin with, without a slash at the end; empty for paths on this server.
+  /// The URL of this server with which links begin, without a slash at its end; empty for paths.
   package var linkBase = ""
 
   /// Creates the default settings.

@@ -89,7 +89,6 @@ import Testing
       "events", "attached",
       "some of snapshot.attached, snapshot.commented, snapshot.deleted, separated by commas"
     ),
-    ("linkBase", "snapshots.example", "the address of this server, such as https://snapshots.example"),
   ])
   func `a wrong setting of webhooks is refused`(name: String, value: String, wanted: String) throws {
     let refusal = try refusal(of: "server:\n  webhooks:\n    \(name): \"\(value)\"\n")

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPEngine
 import HTTPSemantics
 import HTTPTLS
 import HTTPTransport
@@ -94,7 +95,7 @@ struct ServerExamination {
       findings += await examineSlash(base, expecting: response.head.status.code)
     }
     if case .success = await get(
-      base + "/v1/scrub", ["X-Request-Id": forgedID, "Forwarded": "for=\(Self.forged)"])
+      base + "/v1/scrub", ["X-Request-Id": forgedID, forwarding.name: forwarding.value])
     {
       findings += addresses(id, forgedID, isLocal: isLocal)
     }
@@ -145,6 +146,14 @@ struct ServerExamination {
     return findings
   }
 
+  /// The field in which the proxy names the client, and its value with a forged address.
+  private var forwarding: (name: String, value: String) {
+    switch settings.forwardingFields {
+    case .forwarded: ("Forwarded", "for=\(Self.forged)")
+    case .xForwarded: ("X-Forwarded-For", Self.forged)
+    }
+  }
+
   /// Compares the client's addresses in the audit log.
   private func addresses(_ id: String, _ forgedID: String, isLocal: Bool) -> [Finding] {
     guard let seen = trail.address(of: id) else {
@@ -161,13 +170,13 @@ struct ServerExamination {
     if isProxy {
       findings.append(
         .error(
-          "proxy", "The proxy \(seen) does not name the client in the field Forwarded (RFC 7239).",
+          "proxy", "The proxy \(seen) does not name the client in the field \(forwarding.name).",
           mend: "Let it set the field, as in the examples of Deploying."))
     } else if !isLocal, address?.isLoopback == true {
       findings.append(
         .error(
           "proxy", "The server sees all clients as \(seen): limits and the audit log are of no use.",
-          mend: "Name the proxy in trustedProxies, and let it set the field Forwarded."))
+          mend: "Name the proxy in trustedProxies, and let it set the field \(forwarding.name)."))
     } else {
       findings.append(
         .ok(
@@ -178,7 +187,7 @@ struct ServerExamination {
       findings.append(
         .error(
           "proxy",
-          "The proxy forwards the field Forwarded of clients, so that they can choose their address.",
+          "The proxy forwards the field \(forwarding.name) of clients, so that they can choose their address.",
           mend: "Let it replace the field, as in the examples of Deploying."))
     }
     return findings

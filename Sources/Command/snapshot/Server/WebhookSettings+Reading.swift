@@ -40,12 +40,6 @@ extension WebhookSettings {
       \.reportPrefixes
     ) { $0.count <= WebhookLimits.filters ? $0 : nil },
     list("fields", "some of \(text(WebhookField.self)), separated by commas", \.fields, choice),
-    .init(
-      name: "linkBase", wanted: "the address of this server, such as https://snapshots.example", reloads: true
-    ) { settings, text in
-      settings.linkBase = text.hasSuffix("/") ? String(text.dropLast()) : text
-      return text.isEmpty || WebhookEndpoint(text) != nil
-    },
   ]
 
   private static func list<Value: Sendable>(

@@ -47,7 +47,8 @@ struct AttachPages: Sendable {
     let (link, secret, _) = try await open(call)
     let notice = try query.value(PageField.done.rawValue).flatMap(PageNotice.init)
     let page = AttachPage(link: link, secret: secret, isResumable: uploadsAreResumable)
-    var response = try await pages.render(nil, below: call.request.basePath, notice: notice) { renderer, frame in
+    var response = try await pages.render(nil, below: call.request.basePath, notice: notice) {
+      renderer, frame in
       var frame = frame
       frame.isForGuests = true
       return renderer.render(page, in: frame)
