@@ -70,9 +70,16 @@ struct ServerAddress: Sendable, Hashable {
     return target
   }
 
-  /// The path and query `target` of this server, without the path of this address if the server knows that.
-  func relative(_ target: String) -> String {
-    target.hasPrefix(prefix + "/v1/") ? String(target.dropFirst(prefix.count)) : target
+  /// The URL of `target`, a path and query in a response; `nil` unless it begins with `path`, or with the server's base
+  /// path and `path`. The base path can differ from that of this address: a proxy can add one that the server does not
+  /// know, and this client can reach the server without the proxy.
+  func url(of target: String, at path: String) -> URL? {
+    guard let found = target.range(of: path) else { return nil }
+    let base = target[..<found.lowerBound]
+    guard base.isEmpty || base.hasPrefix("/"), !base.contains(where: { $0 == "?" || $0 == "#" }) else {
+      return nil
+    }
+    return URL(string: base.isEmpty ? description + target : "\(scheme)://\(authority.text)\(target)")
   }
 
   /// The address to which `head` redirects, for people; `nil` if it does not redirect. `isServer` is true if the same host

@@ -53,8 +53,7 @@ extension SnapshotAPIClient {
     let (link, secret) = (
       try decode(AttachLink.self, from: response), try decode(Secret.self, from: response)
     )
-    let target = address.relative(secret.link)
-    guard target.hasPrefix("/attach?"), let url = URL(string: server + target) else {
+    guard let url = address.url(of: secret.link, at: "/attach?") else {
       throw SnapshotClientError(
         .unexpectedAnswer, "it is not a link to attach", status: response.head.status.code)
     }

@@ -125,9 +125,7 @@ extension SnapshotAPIClient {
       address.request(
         .post, ["snapshots", id.description, "links"], query: [("seconds", "\(seconds)")]))
     let answer = try decode(LinkAnswer.self, from: response)
-    let target = address.relative(answer.link)
-    guard target.hasPrefix("/v1/snapshots/\(id).zip?"), let url = URL(string: server + target)
-    else {
+    guard let url = address.url(of: answer.link, at: "/v1/snapshots/\(id).zip?") else {
       throw SnapshotClientError(
         .unexpectedAnswer, "it is not a link to the bundle", status: response.head.status.code)
     }
