@@ -37,7 +37,7 @@ import Testing
     #expect(uploaded.status == 0, "\(uploaded.errors)")
     let listed = try await Product.run(["list", "--json", "--server", address])
     let id = try #require(listed.text.firstMatch(of: /[0-9a-f]{8}-[0-9a-f-]{27}/)?.0)
-    let link = try await Product.run(["link", String(id), "--server", address])
+    let link = try await Product.run(["link", String(id), "--expires", "1h", "--server", address])
     #expect(link.status == 0, "\(link.errors)")
     let url = try #require(link.lines.first { $0.hasPrefix("http") })
     #expect(url.hasPrefix("\(address)/v1/snapshots/\(id).zip?"))
