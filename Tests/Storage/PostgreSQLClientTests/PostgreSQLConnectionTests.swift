@@ -125,17 +125,30 @@ struct PostgreSQLConnectionTests {
     }
   }
 
-  @Test func `a server that hangs does not block the caller`() async throws {
+  /// Makes the server hang on the only connection of a pool, whose callers fail at once for `pause` afterwards.
+  private func withHangingServer(
+    pause: Duration, _ body: (PostgreSQLPool, _ process: Int64) async throws -> Void
+  ) async throws {
     try await withPool {
       ($0.statementTimeout, $0.answerMargin, $0.connections) = (.milliseconds(50), .milliseconds(50), 1)
-      $0.pause = .seconds(2)...Duration.seconds(2)
+      $0.pause = pause...pause
     } _: { pool in
       let process = try await pool.perform { try $0.query("SELECT pg_backend_pid()")[0].int(0) }
       #expect(kill(Int32(process), SIGSTOP) == 0)
       defer { #expect(kill(Int32(process), SIGCONT) == 0) }
       await #expect(throws: PostgreSQLError.timeout) { try await pool.perform { try $0.execute("SELECT 1") } }
-      // The next callers fail at once, until one of them gets another connection.
+      try await body(pool, process)
+    }
+  }
+
+  @Test func `a server that hangs does not block the next callers`() async throws {
+    try await withHangingServer(pause: .seconds(3600)) { pool, _ in
       await #expect(throws: PostgreSQLError.timeout) { try await pool.perform { try $0.execute("SELECT 1") } }
+    }
+  }
+
+  @Test func `after a server has hung, a caller gets another connection`() async throws {
+    try await withHangingServer(pause: .milliseconds(10)) { pool, process in
       var other: Int64?
       try await eventually {
         do {
