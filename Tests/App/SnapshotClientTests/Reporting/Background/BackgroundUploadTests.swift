@@ -237,8 +237,11 @@ import Testing
     await fixture.daemon.busy()
     let name = try #require(fixture.daemon.names.first)
     for count in [1000, 8192] as [Int64] {
-      app.exchanges.sent(count, of: name)
-      #expect(try await reporter.queue.upload(id) { $0.sent > 0 }.sent == count)
+      // The system has the piece before the queue waits for its end.
+      try await eventually {
+        app.exchanges.sent(count, of: name)
+        return reporter.queue[id]?.sent == count
+      }
     }
     app.exchanges.sent(9000, of: name)
     #expect(reporter.queue[id]?.sent == 8192)
