@@ -5,7 +5,7 @@ public import SnapshotFormat
 extension SnapshotAPIClient {
   /// A link with which people without a token can attach snapshots to one report, and see nothing else.
   public struct AttachLink: Sendable, Hashable, Codable, Identifiable {
-    /// The id of the link, as in the server's audit log and in ``SnapshotRecord/attachedBy``.
+    /// The id of the link, as in the server's audit log and in `attachedBy` of the snapshots' records.
     public let id: String
     /// The report.
     public let report: String
@@ -39,6 +39,7 @@ extension SnapshotAPIClient {
 
   /// Creates a link to attach to `report`. The server has limits for the numbers, and values for those that are `nil`.
   /// - Parameters:
+  ///   - report: the report; the link is for no other.
   ///   - seconds: how long the link is valid.
   ///   - count: how many snapshots can be attached.
   ///   - bytes: how many bytes these can have together.
