@@ -162,8 +162,8 @@ package struct TokenStore: Sendable {
       guard error.isNotFound else { throw .system(error) }
       throw try ids().isEmpty ? .noSuchToken : .keyMissing(storage)
     }
-    // Closing the file would release the lock as well.
-    defer { do { try lock.unlock() } catch {} }
+    // The lock ends when the file is closed.
+    defer { withExtendedLifetime(lock) {} }
     var stored: StoredToken
     do {
       stored = try read(id)

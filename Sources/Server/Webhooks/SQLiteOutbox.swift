@@ -295,8 +295,5 @@ package struct SQLiteOutbox: WebhookOutbox {
     }
   }
 
-  package func close() async {
-    // A call that runs still keeps it open; then it is closed with the last reference.
-    do { try database.close() } catch {}
-  }
+  package func close() async throws { try database.close() }
 }

@@ -66,6 +66,6 @@ package protocol WebhookOutbox: Sendable {
   func prune(at now: Date) async throws
   /// Returns the states of the endpoints for which there ever was an event.
   func states() async throws -> [String: WebhookEndpointState]
-  /// Waits for running calls, and closes what is open.
-  func close() async
+  /// Waits for running calls, and closes what is open. If this throws, it is closed with the last reference.
+  func close() async throws
 }

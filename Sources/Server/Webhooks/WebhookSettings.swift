@@ -28,9 +28,7 @@ package struct WebhookSettings: Sendable, Hashable {
 
   /// What is missing in the settings, as a sentence; `nil` if nothing is.
   package var problem: String? {
-    isEnabled && secretFile == nil
-      ? "The setting server.webhooks.endpoints needs server.webhooks.secretFile: events are never sent unsigned."
-      : nil
+    isEnabled && secretFile == nil ? WebhookError.secretFileMissing.description : nil
   }
 
   /// Whether an event about a snapshot with `record` is sent. Without a record only settings without a filter send it.

@@ -105,7 +105,7 @@ package final class Webhooks: ChangeAnnouncer {
   package func close() async {
     active.withLock { $0 = nil }
     let outbox = opened.withLock { outbox in outbox.take() }
-    await outbox?.close()
+    await logging("The outbox of the webhooks can't be closed") { try await outbox?.close() }
   }
 
   // MARK: Announcing

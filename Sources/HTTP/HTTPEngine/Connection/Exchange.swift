@@ -8,7 +8,8 @@ import SystemIO
 /// that no bytes of a response get into another one.
 ///
 /// - Invariant: accessed only on the connection's loop, except for constants, ``sendInterim(_:_:)``, ``perform(_:)``,
-///   ``forwardedPeer`` and ``forwardedView``, which are set before the handler is called. This makes `@unchecked Sendable` correct.
+///   ``forwardedPeer`` and ``forwardedView``, which are set before the handler is called. This makes `@unchecked
+///   Sendable` correct.
 final class Exchange: @unchecked Sendable {
   let connection: Connection
   let loop: EventLoop

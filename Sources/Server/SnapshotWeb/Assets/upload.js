@@ -1,7 +1,8 @@
 "use strict";
 
 // Uploads a bundle with tus, so that an interrupted upload continues where it stopped, also after the page is loaded
-// again, or the user has signed in again. On the page of a link, the link's secret takes the place of a session. Without this script, the form sends the bundle in one request.
+// again, or the user has signed in again. On the page of a link, the link's secret takes the place of a session. Without
+// this script, the form sends the bundle in one request.
 
 for (const form of document.querySelectorAll("form[data-uploads]")) makeResumable(form);
 
