@@ -28,11 +28,16 @@ struct PageAsset: Sendable, Hashable {
   /// The script that uploads bundles, on pages with a form for that. The form also works without it.
   static let uploadScript = PageAsset(
     "upload", "js", "text/javascript; charset=utf-8", PackageResources.upload_js)
+  /// The script that packs other files and folders into a bundle, for the script that uploads it.
+  static let packScript = PageAsset(
+    "pack", "js", "text/javascript; charset=utf-8", PackageResources.pack_js)
   /// The icon that browsers show next to a page's title.
   static let icon = PageAsset("icon", "svg", "image/svg+xml", PackageResources.icon_svg)
 
   /// All assets.
-  static let all = [stylesheet, script, uploadScript, icon]
+  static let all = [stylesheet, script, packScript, uploadScript, icon]
+  /// The addresses of the scripts of a form for uploads, in their order.
+  static let uploadScripts = [packScript, uploadScript].map { PagePath.asset($0).description }
 
   /// Returns the asset with this name, or `nil`.
   static func named(_ name: String) -> PageAsset? { all.first { $0.name == name } }

@@ -4,9 +4,7 @@ import Testing
 
 /// Links to attach: their page, and the forms that make and revoke them.
 extension WebPagesTests {
-  private static let status = "document.querySelector('[data-status]').textContent"
-
-  private func link(_ options: String..., on server: TestServer) async throws -> (url: URL, admin: String) {
+  func link(_ options: String..., on server: TestServer) async throws -> (url: URL, admin: String) {
     let admin = try await token("--scope", "admin")
     let outcome = try await Product.run(
       ["link", "--attach", "BUG-9", "--server", server.url.absoluteString] + options,

@@ -5,7 +5,7 @@ import Testing
 
 /// Uploads by the script of a report's page.
 extension WebPagesTests {
-  private static let status = "document.querySelector('[data-status]').textContent"
+  static let status = "document.querySelector('[data-status]').textContent"
 
   /// Chooses a file on the open page of a report, and starts its upload.
   private func upload(_ file: URL, note: String? = nil, with browser: Browser) async throws {
@@ -14,12 +14,12 @@ extension WebPagesTests {
     try await browser.click(".upload button.main")
   }
 
-  private func waitForSnapshot(_ browser: Browser) async throws {
+  func waitForSnapshot(_ browser: Browser) async throws {
     try await browser.wait(for: "location.pathname.startsWith('/snapshots/')")
   }
 
   /// Sends only 300 bytes with the first `PATCH`, holds the second until `release()`, and remembers all offsets.
-  private static let slowly = """
+  static let slowly = """
     (() => {
       const {send, setRequestHeader} = XMLHttpRequest.prototype;
       XMLHttpRequest.prototype.setRequestHeader = function (name, value) {
@@ -102,9 +102,12 @@ extension WebPagesTests {
     }
   }
 
-  private func drop(_ file: URL, on browser: Browser) async throws {
+  /// Drops files and folders on the open page.
+  func drop(_ files: URL..., on browser: Browser) async throws {
     for type in ["dragEnter", "dragOver", "drop"] {
-      let data: [String: Any] = ["items": [String](), "files": [file.path], "dragOperationsMask": 1]
+      let data: [String: Any] = [
+        "items": [String](), "files": files.map(\.path), "dragOperationsMask": 1,
+      ]
       try await browser.command(
         "Input.dispatchDragEvent", ["type": type, "x": 200, "y": 200, "data": data])
     }
@@ -129,20 +132,6 @@ extension WebPagesTests {
       }
       #expect(try await browser.text("body").contains("https://example.com/cart"))
       #expect(try await browser.text(".said-here").contains("It broke"))
-    }
-  }
-
-  @Test func `a dropped folder is named at once, and a dropped file is uploaded`() async throws {
-    try await withBrowser { server, browser in
-      let (bundle, id) = try await Sample.bundle(in: folder)
-      try folder.write(Data("{}".utf8), to: "dropped/feed.json")
-      try await browser.open(url("/reports/BUG-9", on: server))
-      try await drop(folder.file("dropped"), on: browser)
-      try await browser.wait(for: Self.status + ".includes('folder')")
-      #expect(try await browser.has("[data-status].mistake"))
-      try await drop(bundle, on: browser)
-      try await waitForSnapshot(browser)
-      #expect(try await browser.url.contains("/snapshots/\(id)"))
     }
   }
 

@@ -12,7 +12,7 @@ struct PageAssetTests {
     for (name, bytes) in try SamplePages.usual.all() {
       let html = String(decoding: bytes, as: UTF8.self)
       for asset in PageAsset.all {
-        let isNeeded = asset != .uploadScript || ["report", "attach"].contains(name)
+        let isNeeded = ![.packScript, .uploadScript].contains(asset) || ["report", "attach"].contains(name)
         #expect(html.contains("\"/assets/\(asset.name)\"") == isNeeded, "\(name)")
       }
     }

@@ -1,8 +1,8 @@
 "use strict";
 
 // Uploads a bundle with tus, so that an interrupted upload continues where it stopped, also after the page is loaded
-// again, or the user has signed in again. On the page of a link, the link's secret takes the place of a session. Without
-// this script, the form sends the bundle in one request.
+// again, or the user has signed in again. Other files and folders are packed first. On the page of a link, the link's
+// secret takes the place of a session. Without this script, the form sends a bundle in one request.
 
 for (const form of document.querySelectorAll("form[data-uploads]")) makeResumable(form);
 
@@ -14,10 +14,18 @@ function makeResumable(form) {
   let running = null;
 
   part("hint").hidden = false;
+  input.multiple = true;
+  input.removeAttribute("accept");
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (input.files.length === 1) upload(input.files[0]);
+    upload(async () => packing.chosen(input.files));
   });
+  const folder = Object.assign(document.createElement("input"),
+    {id: "folder", type: "file", webkitdirectory: true, hidden: true});
+  form.append(folder);
+  folder.addEventListener("change", () => upload(async () => packing.chosen(folder.files)));
+  part("folder").addEventListener("click", () => folder.click());
+  part("folder").hidden = false;
   part("cancel").addEventListener("click", () => running?.abort());
 
   // A file that is dropped elsewhere on the page would replace the page.
@@ -35,25 +43,22 @@ function makeResumable(form) {
     event.preventDefault();
     form.parentElement.classList.remove("dropping");
     if (running) return;
-    const {files, items} = event.dataTransfer;
-    if ([...items].some((item) => item.webkitGetAsEntry?.()?.isDirectory)) {
-      return say("A folder can’t be uploaded. Pack it as a ZIP file, and drop that.", true);
-    }
-    if (files.length !== 1) return say("Drop one ZIP or HAR file.", true);
-    input.files = files;
+    const {files, items} = event.dataTransfer, dropped = packing.dropped(items);
+    if (![...items].some((item) => item.webkitGetAsEntry()?.isDirectory)) input.files = files;
     form.scrollIntoView({block: "nearest"});
-    upload(files[0]);
+    upload(() => dropped);
   });
 
-  async function upload(file) {
+  // `choose` returns the chosen files.
+  async function upload(choose) {
     if (running) return;
     running = new AbortController();
     for (const button of form.querySelectorAll("button:not([data-cancel])")) button.disabled = true;
     part("progress").hidden = false;
-    show(0, file);
+    show(0, 1);
     say("Uploading …");
     try {
-      location.assign(await send(file, running.signal));
+      location.assign(await send(await choose(), running.signal));
     } catch (error) {
       say(running.signal.aborted ? "The upload was cancelled." : error.message, !running.signal.aborted);
       part("progress").hidden = true;
@@ -63,9 +68,12 @@ function makeResumable(form) {
   }
 
   // Returns the address of the page of the uploaded snapshot.
-  async function send(file, signal) {
-    await requireReadable(file);
-    const key = ["upload", form.dataset.uploads, form.dataset.report, file.name, file.size, file.lastModified].join("\n");
+  async function send(chosen, signal) {
+    const {files} = chosen, isPacked = !await packing.isWhole(chosen);
+    await requireReadable(files);
+    const name = isPacked ? await packing.key(chosen)
+      : [files[0].file.name, files[0].file.size, files[0].file.lastModified].join("\n");
+    const key = ["upload", form.dataset.uploads, form.dataset.report, name].join("\n");
     const known = recall(key), typed = note.value.trim();
     if (known.address && typed && typed !== (known.note ?? typed)) {
       // The note is sent when an upload begins, so another note needs another upload.
@@ -74,6 +82,14 @@ function makeResumable(form) {
     }
     known.note = typed || known.note || "";
     note.value = known.note;
+    let {file} = files[0];
+    if (isPacked) {
+      // A later visit makes the same bundle.
+      known.bundle ??= {id: crypto.randomUUID(), createdAt: new Date().toISOString()};
+      say("Packing …");
+      file = new File([await packing.bundle(chosen, known.bundle, signal, show)], "snapshot.zip");
+      say("Uploading …");
+    }
     // The server makes a bundle of an archive that a form sends.
     const isArchive = file.name.toLowerCase().endsWith(".har");
     let attempts = 0, isWhole = false, wasWhole = false;
@@ -95,7 +111,7 @@ function makeResumable(form) {
           state = await append(state, file, signal, (offset) => {
             // An attempt that sends bytes is not in vain.
             if (offset > start) attempts = 0;
-            show(offset, file);
+            show(offset, file.size);
           });
           if (!state.page && state.offset <= start) throw new Error("The connection was interrupted.");
         }
@@ -113,7 +129,7 @@ function makeResumable(form) {
           forget(key);
           throw error;
         }
-        if (!error.status) await requireReadable(file);
+        if (!error.status) await requireReadable(files);
         // The way to the server may be free for a plain form.
         if (error.isForeign && !wasWhole && (!error.isTemporary || attempts === maximumAttempts)) {
           isWhole = wasWhole = true;
@@ -136,13 +152,9 @@ function makeResumable(form) {
     }
   }
 
-  // A folder looks like a file until it is read, and so does a file that was changed or removed.
-  async function requireReadable(file) {
-    try {
-      await file.slice(0, 1).arrayBuffer();
-    } catch {
-      throw new Error("The browser can’t read the file. Choose it again; pack a folder as a ZIP file first.");
-    }
+  // A folder in the form looks like a file until it is read, and so does a file that was changed or removed.
+  async function requireReadable(files) {
+    for (const {path, file} of files) await packing.bytes(path, file.slice(0, 1));
   }
 
   // What a later visit needs to continue an upload: its address and the note. A browser can refuse to store it; then
@@ -218,7 +230,7 @@ function makeResumable(form) {
     body.set("snapshot", file);
     body.set("note", text);
     const response = await transfer("POST", form.action, {"Accept": fields().Accept}, body, signal,
-      (sent) => show(Math.min(sent, file.size), file));
+      (sent) => show(Math.min(sent, file.size), file.size));
     const {pathname, search} = new URL(response.url);
     const isDone = form.dataset.done ? pathname + search === form.dataset.done
       : /^\/snapshots\/[0-9a-f-]{36}$/.test(pathname);
@@ -313,8 +325,8 @@ function makeResumable(form) {
     return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
   }
 
-  function show(offset, file) {
-    bar.value = file.size ? 1000 * offset / file.size : 0;
+  function show(done, total) {
+    bar.value = total ? 1000 * done / total : 0;
     bar.textContent = `${Math.floor(bar.value / 10)} %`;
   }
 

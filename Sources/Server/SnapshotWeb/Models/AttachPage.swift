@@ -50,7 +50,7 @@ extension AttachPage: Page {
       "uploads": isResumable ? PagePath.callsForUploads : nil,
       "secret": secret,
       "done": page.description(after: .attached),
-      "script": PagePath.asset(.uploadScript).description,
+      "scripts": PageAsset.uploadScripts,
     ]
     return [
       "report": budget.name(link.link.report.description, most: 800),

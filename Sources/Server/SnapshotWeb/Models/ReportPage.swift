@@ -60,7 +60,7 @@ extension ReportPage: Page {
           "name": report.description,
           "uploads": upload.isResumable ? PagePath.uploads.description : nil,
           "secret": nil,
-          "script": PagePath.asset(.uploadScript).description,
+          "scripts": PageAsset.uploadScripts,
         ] as Fields
     }
     return fields
