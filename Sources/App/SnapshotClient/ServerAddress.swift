@@ -73,11 +73,19 @@ struct ServerAddress: Sendable, Hashable {
   /// The URL of `target`, a path and query in a response; `nil` unless it begins with `path`, or with the server's base
   /// path and `path`. The base path can differ from that of this address: a proxy can add one that the server does not
   /// know, and this client can reach the server without the proxy.
-  func url(of target: String, at path: String) -> URL? {
+  ///
+  /// If the server has a public URL, it states the whole as `stated`, which must end in `target`; `nil` otherwise.
+  func url(of target: String, stated: String?, at path: String) -> URL? {
     guard let found = target.range(of: path) else { return nil }
     let base = target[..<found.lowerBound]
     guard base.isEmpty || base.hasPrefix("/"), !base.contains(where: { $0 == "?" || $0 == "#" }) else {
       return nil
+    }
+    if let stated {
+      guard stated.hasSuffix(target), let url = URL(string: stated), url.host != nil,
+        ["http", "https"].contains(url.scheme)
+      else { return nil }
+      return url
     }
     return URL(string: base.isEmpty ? description + target : "\(scheme)://\(authority.text)\(target)")
   }

@@ -54,7 +54,7 @@ extension SnapshotAPIClient {
     let (link, secret) = (
       try decode(AttachLink.self, from: response), try decode(Secret.self, from: response)
     )
-    guard let url = address.url(of: secret.link, at: "/attach?") else {
+    guard let url = address.url(of: secret.link, stated: secret.url, at: "/attach?") else {
       throw SnapshotClientError(
         .unexpectedAnswer, "it is not a link to attach", status: response.head.status.code)
     }
@@ -76,6 +76,7 @@ extension SnapshotAPIClient {
 
   private struct Secret: Decodable {
     let link: String
+    let url: String?
     let token: String
   }
 

@@ -125,7 +125,7 @@ extension SnapshotAPIClient {
       address.request(
         .post, ["snapshots", id.description, "links"], query: [("seconds", "\(seconds)")]))
     let answer = try decode(LinkAnswer.self, from: response)
-    guard let url = address.url(of: answer.link, at: "/v1/snapshots/\(id).zip?") else {
+    guard let url = address.url(of: answer.link, stated: answer.url, at: "/v1/snapshots/\(id).zip?") else {
       throw SnapshotClientError(
         .unexpectedAnswer, "it is not a link to the bundle", status: response.head.status.code)
     }
@@ -134,6 +134,7 @@ extension SnapshotAPIClient {
 
   private struct LinkAnswer: Decodable {
     let link: String
+    let url: String?
     let expiresAt: Date
   }
 }

@@ -187,6 +187,9 @@ import Testing
     let link = try await send(api, proxy, base, .post, record + "/links")
     #expect(link.fields[.location]?.hasPrefix(record + ".zip?") == true)
     #expect(link.fields[.location].map { .string($0) } == (try link.decode(JSONValue.self)["link"]))
+    #expect(
+      link.fields[.location].map { .string("https://tools.example" + $0) }
+        == (try link.decode(JSONValue.self)["url"]))
     let description = try await send(api, proxy, base, .get, base + "/openapi.json").decode(JSONValue.self)
     #expect(description["servers"] == [["url": .string("https://tools.example\(base)")]])
     #expect(try await send(api, proxy, base, .get, base + "/").text.contains(" \(base)/docs"))

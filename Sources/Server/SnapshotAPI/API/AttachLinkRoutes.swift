@@ -56,7 +56,7 @@ package struct AttachLinkRoutes: Sendable {
       seconds: query.number("seconds", AttachLink.Limits.lifetimes) ?? AttachLink.Limits.lifetime,
       count: query.number("count", AttachLink.Limits.counts) ?? AttachLink.Limits.count,
       bytes: query.number("bytes", AttachLink.Limits.bytes) ?? AttachLink.Limits.size, for: call.caller)
-    let answer = AttachLinkAnswer(link, secret: secret, below: call.request.basePath)
+    let answer = AttachLinkAnswer(link, secret: secret, at: call.request)
     var response = try JSONBody(answer).response(.created, [.location: Self.path(of: secret)])
     response.headerFields[.cacheControl] = "no-store"
     return response
@@ -82,6 +82,8 @@ private struct AttachLinkAnswer: Encodable {
   let id: String
   /// The path and query of the link's page; `nil` unless it was just made.
   let link: String?
+  /// The URL of the link's page; `nil` unless it was just made, and the server knows its own URL.
+  let url: String?
   /// The secret with which the API accepts uploads; `nil` unless it was just made.
   let token: String?
   let report: ReportID
@@ -94,10 +96,12 @@ private struct AttachLinkAnswer: Encodable {
   let usedCount: Int
   let usedBytes: Int64
 
-  init(_ state: AttachLinkState, secret: String? = nil, below basePath: String = "") {
+  init(_ state: AttachLinkState, secret: String? = nil, at request: HTTPServerRequest? = nil) {
     let (known, link) = (state.token, state.link)
     id = known.id
-    self.link = secret.map { basePath + AttachLinkRoutes.path(of: $0) }
+    let page = secret.map(AttachLinkRoutes.path)
+    self.link = page.map { (request?.basePath ?? "") + $0 }
+    url = page.flatMap { page in request?.publicURL.map { $0 + page } }
     token = secret
     report = link.report
     self.state = state.state

@@ -54,7 +54,9 @@ package struct LinkRoutes: Sendable {
     }
     // The response to a link to a damaged bundle would be an error, so none is created.
     guard record.verified != .damaged else { throw StoreError.damaged }
-    let seen = LinkAnswer(link: call.request.basePath + link.link, expiresAt: link.expiresAt)
+    let seen = LinkAnswer(
+      link: call.request.basePath + link.link, url: call.request.publicURL.map { $0 + link.link },
+      expiresAt: link.expiresAt)
     var response = try JSONBody(seen).response(.created, [.location: link.link])
     response.headerFields[.cacheControl] = "no-store"
     return response
@@ -66,7 +68,7 @@ package struct LinkRoutes: Sendable {
     // Rounded up to a whole second, so that a link never expires early.
     let end = (access.clock.now().timeIntervalSince1970 + Double(lifetime)).rounded(.up)
     let expiresAt = Date(timeIntervalSince1970: end)
-    return LinkAnswer(link: access.links.target(id, until: expiresAt), expiresAt: expiresAt)
+    return LinkAnswer(link: access.links.target(id, until: expiresAt), url: nil, expiresAt: expiresAt)
   }
 
   private func lifetime(_ text: String?) throws(HTTPProblem) -> Int {
@@ -80,8 +82,9 @@ package struct LinkRoutes: Sendable {
   }
 }
 
-/// A link: its path and query on this server, and its expiry date.
+/// A link: its path and query on this server, its URL if the server knows its own, and its expiry date.
 package struct LinkAnswer: Encodable {
   package let link: String
+  package let url: String?
   package let expiresAt: Date
 }

@@ -164,10 +164,12 @@ extension APIDescription {
         "damaged": ["type": "integer", "minimum": 0], "unreadable": ["type": "integer", "minimum": 0],
         "damagedSnapshots": ["type": "array", "items": ["$ref": "#/components/schemas/SnapshotID"]],
       ], optional: ["startedAt", "endedAt"]),
-    "Link": object([
-      "link": ["type": "string", "description": "The path and query of the link on this server."],
-      "expiresAt": time("When the link expires."),
-    ]),
+    "Link": object(
+      [
+        "link": ["type": "string", "description": "The path and query of the link on this server."],
+        "url": ["type": "string", "format": "uri", "description": "The link, if the server knows its own URL."],
+        "expiresAt": time("When the link expires."),
+      ], optional: ["url"]),
     "AttachLink": attachLink,
     "AttachLinks": object(["links": ["type": "array", "items": ["$ref": "#/components/schemas/AttachLink"]]]),
     "Problem": object(
@@ -232,6 +234,10 @@ extension APIDescription {
         "link": [
           "type": "string", "description": "The path and query of the page. Only when the link was made.",
         ],
+        "url": [
+          "type": "string", "format": "uri",
+          "description": "The URL of the page. Only when the link was made, if the server knows its own URL.",
+        ],
         "token": ["type": "string", "description": "The token for uploads. Only when the link was made."],
         "report": ["$ref": "#/components/schemas/ReportID"],
         "state": ["enum": .array(AccessToken.State.allCases.map { .string($0.rawValue) })],
@@ -241,7 +247,7 @@ extension APIDescription {
         "bytes": number("How many bytes these can have together."),
         "usedCount": number("How many snapshots were attached."),
         "usedBytes": number("How many bytes these have."),
-      ], optional: ["link", "token", "expiresAt"])
+      ], optional: ["link", "url", "token", "expiresAt"])
   }
 
   private static func time(_ text: String) -> JSONValue {
