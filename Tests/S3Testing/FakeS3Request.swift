@@ -71,7 +71,8 @@ struct FakeS3Request {
   /// Signs what was received in the same way, and compares.
   private func isSigned(by credentials: S3Credentials) -> Bool {
     guard let authorization = fields[.authorization], let date = signedAt,
-      let names = authorization.firstMatch(of: /SignedHeaders=([^,]*),/)?.output.1.split(separator: ";")
+      let names = authorization.split(separator: ",").first(where: { $0.hasPrefix("SignedHeaders=") })?
+        .dropFirst("SignedHeaders=".count).split(separator: ";")
     else { return false }
     var request = HTTPRequest(method: method, scheme: "http", authority: authority, path: target)
     for field in fields where names.contains(field.name.canonicalName[...]) {
@@ -100,12 +101,12 @@ struct FakeS3Request {
   private var signedAt: Date? { Self.date(fields[Self.dateName]) }
 
   private static func date(_ text: String?) -> Date? {
-    guard let match = text?.wholeMatch(of: /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/) else {
-      return nil
+    // As in 20261121T150405Z.
+    guard var digits = text.map({ Array($0.utf8) }), digits.count == 16 else { return nil }
+    for (place, mark) in [(13, ":"), (11, ":"), (6, "-"), (4, "-")] {
+      digits.insert(contentsOf: mark.utf8, at: place)
     }
-    let parts = match.output
-    let text = "\(parts.1)-\(parts.2)-\(parts.3)T\(parts.4):\(parts.5):\(parts.6)Z"
-    return UTCTime.milliseconds(rfc3339: Array(text.utf8)[...]).map {
+    return UTCTime.milliseconds(rfc3339: digits[...]).map {
       Date(timeIntervalSince1970: Double($0) / 1000)
     }
   }
