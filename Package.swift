@@ -152,7 +152,8 @@ let server = group(
     .target(
       name: "Webhooks",
       dependencies: [
-        "HTTPTransport", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging,
+        "HTTPTransport", "HTTPSemantics", "PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO",
+        .httpTypes, .logging,
         .crypto, .grdb,
       ]),
     .target(
@@ -352,7 +353,8 @@ let tests = [
         name: "WebhooksTests",
         dependencies: [
           "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPEngine", "SystemIO",
-          "StoreTesting", "TestSupport", .crypto, .httpTypes, .logging,
+          "PostgreSQLClient", "PostgreSQLTesting", "StoreTesting", "TestSupport", .crypto, .httpTypes,
+          .logging,
           .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
         ]),
       .testTarget(
@@ -388,7 +390,8 @@ let tests = [
           "snapshot", "news-reader", "SnapshotServer", "Webhooks", "DataSnapshots", "SnapshotSealing",
           "SnapshotFormat",
           "SnapshotClient",
-          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "S3Testing", "SystemIO",
+          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "PostgreSQLTesting",
+          "S3Testing", "SystemIO",
           "RedactionTesting", "TestSupport", "JSONText", .argumentParser, .crypto, .httpTypes, .logging,
           .yams,
         ])

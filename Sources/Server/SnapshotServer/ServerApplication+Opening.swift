@@ -98,7 +98,8 @@ extension ServerApplication {
     }
   }
 
-  /// Creates the webhooks of the settings. No request may be answered yet, so that no deletion is about to happen.
+  /// Creates the webhooks of the settings. No request may be answered yet, so that no deletion is about to happen, unless
+  /// at another server.
   private static func openWebhooks(
     _ settings: ServerSettings, _ storage: ServerStorage, logger: Logger
   ) async throws(ServerError) -> Webhooks {
@@ -108,7 +109,7 @@ extension ServerApplication {
       throw .webhooks(error)
     }
     await apply()
-    await webhooks.settleHeld(olderThan: 0)
+    await webhooks.settleHeld(olderThan: storage.shared == nil ? 0 : WebhookLimits.heldSeconds)
     return webhooks
   }
 

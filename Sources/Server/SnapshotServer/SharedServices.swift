@@ -7,6 +7,7 @@ import PostgreSQLSharing
 import S3Client
 import S3Store
 import SnapshotStore
+import Webhooks
 
 #if os(Linux)
   import CurlTransport
@@ -15,8 +16,8 @@ import SnapshotStore
 #endif
 
 /// What servers that share their snapshots have in common: the object store, and the database with the index, the rows
-/// of resumable uploads, the tokens, the sessions of the web pages, the quotas, the audit lines, and the lock of the
-/// maintenance.
+/// of resumable uploads, the tokens, the sessions of the web pages, the quotas, the audit lines, the events of webhooks,
+/// and the locks of the maintenance and of sending events.
 struct SharedServices: Sendable {
   private let settings: ServerSettings
   private let client: S3Client
@@ -32,6 +33,10 @@ struct SharedServices: Sendable {
   var tokens: any SharedTokens { access.promptly() }
   /// The audit lines of all servers.
   let audit: SharedAuditRows
+  /// The events that wait to be sent to webhooks.
+  let outbox: PostgreSQLOutbox
+  /// Selects the server that sends them.
+  var webhooksLock: any MaintenanceLock { PostgreSQLMaintenanceLock(pool.configuration, for: "webhooks") }
   private let catalog: PostgreSQLCatalog
   /// The catalogue for the changes of requests, which fail soon if the database does not answer.
   let promptCatalog: PostgreSQLCatalog
@@ -65,6 +70,7 @@ struct SharedServices: Sendable {
         settings: settings, client: client, pool: pool, access: access, prompt: prompt,
         sessions: try await SharedSessionRows(prompt), quotas: try await SharedQuotaRows(prompt),
         audit: try await SharedAuditRows(prompt),
+        outbox: try await PostgreSQLOutbox.open(configuration, failingWith: pool),
         catalog: catalog, promptCatalog: catalog.promptly(),
         rows: try await PostgreSQLUploadRows.open(configuration, failingWith: pool), logger: logger)
     } catch {
@@ -113,6 +119,7 @@ struct SharedServices: Sendable {
     promptCatalog.close()
     catalog.close()
     rows.close()
+    outbox.close()
     prompt.close()
     pool.close()
   }

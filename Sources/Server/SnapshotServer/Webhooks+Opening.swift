@@ -12,15 +12,20 @@ extension Webhooks {
   /// Creates the webhooks of a server, which have no endpoints yet.
   convenience init(_ settings: ServerSettings, _ storage: ServerStorage, logger: Logger) {
     let path = settings.storage + "/webhooks.sqlite"
-    let isShared = settings.shared.isEnabled
+    let shared = storage.shared
     #if os(Linux)
       let transport: any AddressedTransport = CurlTransport()
     #else
       let transport: any AddressedTransport = NoTransport()
     #endif
-    let environment = Environment(transport: transport) {
-      guard !isShared else { throw WebhookError.unsupported }
+    var environment = Environment(transport: transport) {
+      if let shared { return shared.outbox }
       return try SQLiteOutbox(path: path)
+    }
+    if let shared {
+      (environment.lock, environment.now) = (shared.webhooksLock, storage.now)
+      // Another server does not wake the one that sends.
+      environment.longestSleep = 1
     }
     self.init(environment, store: storage.store, logger: logger)
   }

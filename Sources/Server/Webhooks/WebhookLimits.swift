@@ -29,6 +29,9 @@ package enum WebhookLimits {
   package static let secretBytes = 24...64
   /// The most seconds by which `Retry-After` can delay the next try.
   package static let retryAfterSeconds: Int64 = 24 * 3600
+  /// Servers that share their snapshots remove what is stored about an endpoint so many seconds after the last of them had
+  /// it in its settings.
+  package static let unnamedSeconds: Int64 = 7 * 24 * 3600
   /// After how many seconds a prepared deletion is looked up in the store, because the request that prepared it has not
   /// announced it.
   package static let heldSeconds: Int64 = 600

@@ -25,6 +25,11 @@ package final class Webhooks: ChangeAnnouncer {
     }
     /// The time of day.
     package var now: @Sendable () -> Date = { Date() }
+    /// Selects the server that sends, if several share the outbox.
+    package var lock: any MaintenanceLock = SoleServer()
+    /// After how many seconds the outbox is read again, whatever it said before: the clock may have been set, or another
+    /// server may have added an event.
+    package var longestSleep = 60.0
 
     /// Creates an environment with the resolver and the clock of the system.
     package init(
@@ -168,18 +173,25 @@ package final class Webhooks: ChangeAnnouncer {
 
   // MARK: Sending
 
-  /// Sends events until the task is cancelled. Only one process may do this with an outbox.
+  /// Sends events until the task is cancelled; of servers that share the outbox, one does so at a time.
   package func run() async {
     var settings = changes.stream.makeAsyncIterator()
     while !Task.isCancelled {
       await withTaskGroup(of: Void.self) { group in
-        for endpoint in active.withLock({ $0?.settings.endpoints ?? [] }) {
-          group.addTask { await self.run(endpoint) }
+        if let endpoints = active.withLock({ $0?.settings.endpoints }) {
+          group.addTask { await self.environment.lock.whileHeld { await self.run(endpoints) } }
+          group.addTask { await self.maintain() }
         }
-        if active.withLock({ $0 != nil }) { group.addTask { await self.maintain() } }
         _ = await settings.next()
         group.cancelAll()
       }
+    }
+  }
+
+  /// Sends events to some endpoints until the task is cancelled.
+  private func run(_ endpoints: [WebhookEndpoint]) async {
+    await withTaskGroup(of: Void.self) { group in
+      for endpoint in endpoints { group.addTask { await self.run(endpoint) } }
     }
   }
 
@@ -192,7 +204,7 @@ package final class Webhooks: ChangeAnnouncer {
     while !Task.isCancelled {
       let next = await deliver(to: endpoint)
       let pause = min(
-        max(next?.timeIntervalSince(environment.now()) ?? Self.longestSleep, 0), Self.longestSleep)
+        max(next?.timeIntervalSince(environment.now()) ?? .infinity, 0), environment.longestSleep)
       let timer = Task {
         do { try await Task.sleep(for: .seconds(pause)) } catch { return }
         waker.yield()
@@ -201,9 +213,6 @@ package final class Webhooks: ChangeAnnouncer {
       timer.cancel()
     }
   }
-
-  /// After how many seconds the outbox is read again, whatever it said before: the clock may have been set.
-  private static let longestSleep = 60.0
 
   /// Regularly looks up prepared deletions, and removes what is not needed, until the task is cancelled.
   private func maintain() async {
@@ -242,7 +251,7 @@ package final class Webhooks: ChangeAnnouncer {
       }
     } catch {
       logger.error("The outbox of the webhooks can't be used", metadata: ["error": "\(error)"])
-      return environment.now().addingTimeInterval(Self.longestSleep)
+      return environment.now().addingTimeInterval(environment.longestSleep)
     }
     return nil
   }
@@ -316,8 +325,6 @@ package enum WebhookError: Error, Sendable, CustomStringConvertible {
   case secrets(String, WebhookSecrets.Failure)
   /// The outbox can't be opened. The text is for the log only.
   case outbox(String)
-  /// This storage has no outbox.
-  case unsupported
 
   /// A sentence for people.
   package var description: String {
@@ -327,8 +334,6 @@ package enum WebhookError: Error, Sendable, CustomStringConvertible {
     case .secrets(let path, let failure):
       "The secrets of the webhooks can't be read from \(path): \(failure)."
     case .outbox(let reason): "The outbox of the webhooks can't be opened: \(reason)"
-    case .unsupported:
-      "The setting server.webhooks.endpoints needs a storage folder: servers that share their snapshots send no events."
     }
   }
 }

@@ -1,19 +1,23 @@
 package import PostgreSQLClient
 import SnapshotStore
 
-/// The lock of the server that maintains the storage: an advisory lock, which the database releases when the holder's
-/// connection ends.
+/// The lock of the server that does something that only one of several may do, such as maintaining the storage: an
+/// advisory lock, which the database releases when the holder's connection ends.
 package struct PostgreSQLMaintenanceLock: MaintenanceLock {
-  private static let key = PostgreSQLLockKey("maintenance")
-
+  private let key: PostgreSQLLockKey
   private let configuration: PostgreSQLConfiguration
   private let interval: Duration
 
   /// Creates the lock.
   /// - Parameters:
   ///   - configuration: the database. The lock uses one connection while it is held or waited for.
+  ///   - purpose: what the server does that holds the lock.
   ///   - interval: how often to try to take the lock, and to check that it is still held.
-  package init(_ configuration: PostgreSQLConfiguration, interval: Duration = .seconds(2)) {
+  package init(
+    _ configuration: PostgreSQLConfiguration, for purpose: String = "maintenance",
+    interval: Duration = .seconds(2)
+  ) {
+    key = PostgreSQLLockKey(purpose)
     var configuration = configuration
     configuration.connections = 1
     self.configuration = configuration
@@ -25,8 +29,8 @@ package struct PostgreSQLMaintenanceLock: MaintenanceLock {
     let pool = PostgreSQLPool(configuration)
     defer { pool.close() }
     return try await pool.perform { connection in
-      guard try connection.trySessionLock(Self.key) else { return true }
-      try connection.sessionUnlock(Self.key)
+      guard try connection.trySessionLock(key) else { return true }
+      try connection.sessionUnlock(key)
       return false
     }
   }
@@ -47,7 +51,7 @@ package struct PostgreSQLMaintenanceLock: MaintenanceLock {
   private func take(_ pool: PostgreSQLPool) async -> Int64? {
     do {
       return try await pool.perform { connection in
-        guard try connection.trySessionLock(Self.key) else { return nil }
+        guard try connection.trySessionLock(key) else { return nil }
         return try connection.query("SELECT pg_backend_pid()")[0].int(0)
       }
     } catch {
@@ -57,7 +61,7 @@ package struct PostgreSQLMaintenanceLock: MaintenanceLock {
 
   /// Releases the lock. If this fails, the lock ends with the connection.
   private func release(_ pool: PostgreSQLPool) async {
-    do { try await pool.perform { try $0.sessionUnlock(Self.key) } } catch {}
+    do { try await pool.perform { try $0.sessionUnlock(key) } } catch {}
   }
 
   /// Runs `work` while the connection that holds the lock remains.

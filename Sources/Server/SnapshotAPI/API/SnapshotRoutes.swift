@@ -230,7 +230,7 @@ package struct SnapshotRoutes: Sendable {
       return record
     } catch StoreError.deleted {
       // A client that repeats a deletion whose server ended relies on its effect.
-      try await service.unlist(id)
+      try await service.completeDeletion(of: id)
       throw StoreError.deleted
     }
   }

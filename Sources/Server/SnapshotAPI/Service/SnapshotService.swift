@@ -115,13 +115,10 @@ package struct SnapshotService: Sendable {
     do {
       try await store.delete(id)
     } catch StoreError.deleted {
-      // The call that deleted it may have ended before it announced that.
-      try await announcer?.deleted(id)
-      try await unlist(id)
+      try await completeDeletion(of: id)
       throw StoreError.deleted
     }
-    try await announcer?.deleted(id)
-    try await catalog.remove(id)
+    try await completeDeletion(of: id)
   }
 
   /// Announces a published snapshot, and adds it to the catalogue.
@@ -130,6 +127,10 @@ package struct SnapshotService: Sendable {
     try await catalog.insert(record)
   }
 
-  /// Removes a deleted snapshot from lists. The call that deleted it may have ended before it did that.
-  func unlist(_ id: SnapshotID) async throws { try await catalog.remove(id) }
+  /// Announces that a snapshot was deleted, and removes it from lists. The call that deleted it may have ended before it did
+  /// that, or even its server.
+  func completeDeletion(of id: SnapshotID) async throws {
+    try await announcer?.deleted(id)
+    try await catalog.remove(id)
+  }
 }
