@@ -1,5 +1,5 @@
 public import HTTPTypes
-import SystemIO
+public import SystemIO
 
 /// A received request: its head, and its body as it arrives.
 ///
@@ -30,6 +30,7 @@ public struct HTTPServerRequest: Sendable {
   ///   - headerFields: the header fields.
   ///   - body: the body.
   ///   - peer: the client's address and port.
+  ///   - connectedAddress: the address of the other end of the connection; `nil` for a Unix socket.
   ///   - id: the request's id.
   ///   - isSecure: whether the connection is protected.
   ///   - clientCertificate: the verified certificate of the client.
@@ -37,13 +38,15 @@ public struct HTTPServerRequest: Sendable {
   public init(
     method: HTTPRequest.Method, path: String, query: String? = nil, authority: String = "localhost",
     headerFields: HTTPFields = [:], body: HTTPRequestBody = .empty, peer: String = "127.0.0.1:0",
-    id: String = "test", isSecure: Bool = false, clientCertificate: ClientCertificate? = nil,
+    connectedAddress: IPAddress? = .loopback, id: String = "test", isSecure: Bool = false,
+    clientCertificate: ClientCertificate? = nil,
     onInterim: @escaping @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool = { _, _ in false }
   ) {
     head = .given(
       GivenHead(
         method: method, path: path, query: query, authority: authority, headerFields: headerFields,
-        peer: peer, id: id, isSecure: isSecure, clientCertificate: clientCertificate, onInterim: onInterim))
+        peer: peer, connectedAddress: connectedAddress, id: id, isSecure: isSecure,
+        clientCertificate: clientCertificate, onInterim: onInterim))
     self.body = body
   }
 
@@ -102,6 +105,15 @@ public struct HTTPServerRequest: Sendable {
     switch head {
     case .received(_, let exchange): exchange.forwardedPeer ?? exchange.peerName
     case .given(let head): head.peer
+    }
+  }
+
+  /// The address of the other end of the connection, which can be a proxy, whatever that says about its client; `nil` if
+  /// it has no address, as the other end of a Unix socket.
+  package var connectedAddress: IPAddress? {
+    switch head {
+    case .received(_, let exchange): exchange.connectedAddress
+    case .given(let head): head.connectedAddress
     }
   }
 
@@ -209,6 +221,7 @@ private final class GivenHead: Sendable {
   let authority: String
   let headerFields: HTTPFields
   let peer: String
+  let connectedAddress: IPAddress?
   let id: String
   let isSecure: Bool
   let clientCertificate: ClientCertificate?
@@ -218,7 +231,8 @@ private final class GivenHead: Sendable {
 
   init(
     method: HTTPRequest.Method, path: String, query: String?, authority: String, headerFields: HTTPFields,
-    peer: String, id: String, isSecure: Bool, clientCertificate: ClientCertificate?,
+    peer: String, connectedAddress: IPAddress?, id: String, isSecure: Bool,
+    clientCertificate: ClientCertificate?,
     onInterim: @escaping @Sendable (HTTPResponse.Status, HTTPFields) async -> Bool
   ) {
     self.method = method
@@ -227,6 +241,7 @@ private final class GivenHead: Sendable {
     self.authority = authority
     self.headerFields = headerFields
     self.peer = peer
+    self.connectedAddress = connectedAddress
     self.id = id
     self.isSecure = isSecure
     self.clientCertificate = clientCertificate

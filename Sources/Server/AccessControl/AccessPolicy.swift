@@ -20,6 +20,8 @@ package struct AccessPolicy: Sendable {
     package var answersAnyName = false
     /// The rates and quotas of callers. ``AccessPolicy/change(_:)`` replaces them.
     package var rates = AccessRates()
+    /// The users who sign in at a proxy. ``AccessPolicy/change(_:)`` replaces them.
+    package var users = TrustedUsers()
     /// The maximum number of addresses, and of tokens, with counters.
     package var countedCallers = 10_000
     /// The limits for sessions of the web pages.

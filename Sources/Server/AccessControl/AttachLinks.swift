@@ -41,6 +41,7 @@ extension AccessPolicy {
   ) async throws(HTTPProblem) -> (AttachLinkState, secret: String) {
     try requireLinkRights(caller, report)
     let now = clock.now()
+    guard caller.user == nil else { throw .linksNeedToken }
     guard let authenticator, let maker = caller.token,
       let known = try await authenticator.currentTokens().token(id: maker)
     else { throw .linksNeedTokens }

@@ -16,8 +16,31 @@ package struct Caller: Sendable {
     case none
     /// With the token of this id.
     case token(String)
+    /// As the user of this name, whom a trusted proxy has named.
+    case user(String)
     /// With a link to the bundle of this snapshot.
     case link(SnapshotID)
+
+    /// What ``Caller/account`` begins with for a user.
+    private static let userPrefix = "user:"
+
+    /// The credential of the caller with this ``Caller/account``.
+    package init(account: String?) {
+      guard let account else {
+        self = .none
+        return
+      }
+      let isUser = account.hasPrefix(Self.userPrefix)
+      self = isUser ? .user(String(account.dropFirst(Self.userPrefix.count))) : .token(account)
+    }
+
+    fileprivate var account: String? {
+      switch self {
+      case .token(let id): id
+      case .user(let name): Self.userPrefix + name
+      case .none, .link: nil
+      }
+    }
   }
 
   /// How the caller was authenticated.
@@ -26,8 +49,8 @@ package struct Caller: Sendable {
   package let scopes: Set<Scope>
   /// The reports and applications to which the caller is limited.
   package let limits: CallerLimits
-  /// The name of the caller's token, for people; `nil` for a token without name and a caller without token.
-  package var tokenName: String?
+  /// The name of the caller's token or of the user, for people; `nil` for a token without name and other callers.
+  package var name: String?
   /// The address of the client.
   package let address: ClientAddress
   /// The link to attach whose token the caller has; `nil` for another caller.
@@ -66,6 +89,15 @@ package struct Caller: Sendable {
     if case .token(let id) = credential { id } else { nil }
   }
 
+  /// The name of the user whom a trusted proxy has named; `nil` for other callers.
+  package var user: String? {
+    if case .user(let name) = credential { name } else { nil }
+  }
+
+  /// Whose snapshots, uploads, comments and quotas the caller's are: the id of the caller's token, or `user:` and the name
+  /// of the user, which is no id of a token; `nil` for other callers. Records contain it.
+  package var account: String? { credential.account }
+
   /// Whether the caller can make a call that needs `permission`.
   package func may(_ permission: Permission) -> Bool {
     if case .link = credential, permission == .bundle { return true }
@@ -90,7 +122,7 @@ package struct Caller: Sendable {
 
   /// Whether the caller can see the status of the snapshot of `record`.
   package func maySeeStatus(of record: SnapshotRecord) -> Bool {
-    if let token, record.attachedBy == token { return may(.status) }
+    if let account, record.attachedBy == account { return may(.status) }
     return mayRead(record)
   }
 
@@ -159,7 +191,7 @@ extension Caller {
       throw link == nil ? .forbidden : .body(HTTPProblem.tokenRefused)
     }
     var attachment = attachment
-    attachment.attachedBy = token
+    attachment.attachedBy = account
     attachment.applications = limits.applications
     return attachment
   }
@@ -198,7 +230,7 @@ extension Caller {
     var record = record
     record.metadata = [:]
     record.comments = nil
-    if record.attachedBy != token { (record.attachedBy, record.manifestID) = (nil, nil) }
+    if record.attachedBy != account { (record.attachedBy, record.manifestID) = (nil, nil) }
     return record
   }
 }

@@ -78,6 +78,16 @@ extension HTTPProblem {
         """)
   }
 
+  /// 409: a link is valid only while the token that made it is, and nothing is known of users between requests.
+  static var linksNeedToken: HTTPProblem {
+    HTTPProblem(
+      .linksNeedTokens,
+      detail: """
+        A link is valid while the token is with which it was made. You have signed in at a proxy, without a token: make \
+        the link with `snapshot link --attach` and a token.
+        """)
+  }
+
   /// 400: the parameter `name` of the query is not a number in `range`.
   package static func outside(_ name: String, _ range: ClosedRange<some BinaryInteger>) -> HTTPProblem {
     HTTPProblem(
@@ -95,10 +105,13 @@ extension HTTPProblem {
   }
 
   /// 403: none of the token's scopes allows the call (RFC 6750 §3.1).
-  package static func notPermitted(_ permission: Permission) -> HTTPProblem {
+  /// - Parameter isUser: whether a proxy has named the caller, so that the scopes are those of groups.
+  package static func notPermitted(_ permission: Permission, isUser: Bool = false) -> HTTPProblem {
     let scopes = Scope.allCases.filter { $0.allows(permission) }.map(\.rawValue)
     return HTTPProblem(
-      .notPermitted, detail: "This call needs a token with the scope \(scopes.joined(separator: " or ")).",
+      .notPermitted,
+      detail:
+        "This call needs a \(isUser ? "group" : "token") with the scope \(scopes.joined(separator: " or ")).",
       headerFields: [
         .wwwAuthenticate: challenge(error: "insufficient_scope", scope: scopes.first)
       ])
@@ -121,6 +134,26 @@ extension HTTPProblem {
       .crossSite,
       detail: "The browser states that a page of another site made the request. Nothing was changed.")
   }
+
+  /// 403: the proxy named the user, and the request does not state that a page of this server sent it.
+  static var notOwnPage: HTTPProblem {
+    HTTPProblem(
+      .crossSite,
+      detail: """
+        Whoever has signed in at a proxy changes something only on the pages of this server. Programs need a token. \
+        Nothing was changed.
+        """)
+  }
+
+  /// 403: only a proxy may state a user, and the request is not from it.
+  static var userNotTrusted: HTTPProblem {
+    HTTPProblem(
+      .userNotTrusted,
+      detail: "Leave the field out. The attempt was recorded.")
+  }
+
+  /// 400: the proxy states a user in a way that can't be right, which `detail` describes.
+  static func malformedUser(_ detail: String) -> HTTPProblem { HTTPProblem(.malformedUser, detail: detail) }
 
   /// 403: the form was not created by this server for this browser.
   package static var staleForm: HTTPProblem {

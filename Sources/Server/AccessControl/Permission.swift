@@ -56,6 +56,9 @@ enum Authorization: Sendable {
   /// The field has no token with the right format.
   case malformed
 
+  /// Whether there is a token with the right format.
+  var isToken: Bool { if case .token = self { true } else { false } }
+
   /// Reads `Authorization: Bearer TOKEN` (RFC 6750 §2.1), the scheme in any case (RFC 9110 §11.1).
   init(_ fields: HTTPFields) {
     guard let value = fields[.authorization] else {

@@ -11,6 +11,8 @@ final class TokenAuthenticator: Sendable {
   private let configuration: AccessPolicy.Configuration
   /// The current rates and quotas; those in `configuration` are the first ones.
   private let rates: Lock<AccessRates>
+  /// The current rules for users of a proxy.
+  private let users: Lock<TrustedUsers>
   private let tokens: TokenTable
   private let tokenRates: BucketTable<String>
   private let addressRates: BucketTable<String>
@@ -28,6 +30,7 @@ final class TokenAuthenticator: Sendable {
   init(_ configuration: AccessPolicy.Configuration, logger: Logger) {
     self.configuration = configuration
     rates = Lock(configuration.rates)
+    users = Lock(configuration.users)
     self.logger = logger
     tokens = TokenTable(TokenStore(storage: configuration.storage), logger: logger)
     tokenRates = BucketTable(capacity: configuration.countedCallers)
@@ -44,11 +47,24 @@ final class TokenAuthenticator: Sendable {
   /// Applies other rates and quotas to the following requests. A counter whose rate changes starts again.
   func change(_ rates: AccessRates) { self.rates.withLock { $0 = rates } }
 
+  /// Trusts other users in the following requests.
+  func change(_ users: TrustedUsers) { self.users.withLock { $0 = users } }
+
+  /// Returns the user that a trusted proxy names in `request`; `nil` if it states none. Throws a problem if it states one
+  /// and is not from such a proxy, or states it wrongly.
+  func user(of request: HTTPServerRequest) throws(HTTPProblem) -> TrustedUser? {
+    try users.value.user(of: request)
+  }
+
   /// Whether no tokens are required, because none was ever created.
   func isOpen() async throws(TokenStoreError) -> Bool { isOpen(try await tokens.current()) }
 
-  /// Whether no tokens are required if `known` are all tokens.
-  func isOpen(_ known: TokenTable.Tokens) -> Bool { !known.wereMade && configuration.opensWithoutTokens }
+  /// Whether no tokens are required if `known` are all tokens. Never, if users sign in at a proxy or have done so since the
+  /// start: requests without a user would have all rights.
+  func isOpen(_ known: TokenTable.Tokens) -> Bool {
+    !known.wereMade && configuration.opensWithoutTokens && !configuration.users.isEnabled
+      && !users.value.isEnabled
+  }
 
   /// Returns the caller of a request. `link` returns the caller if the request has a valid link, `nil` if it has none,
   /// and throws if the link is invalid.
@@ -56,6 +72,7 @@ final class TokenAuthenticator: Sendable {
     _ routed: RoutedRequest, _ permission: Permission, _ address: ClientAddress,
     link: () throws -> Caller?
   ) async throws -> Caller {
+    let user = try user(of: routed.request)
     let known = try await currentTokens(since: routed.request.arrival)
     if isOpen(known) { return try link() ?? admitAnybody(routed.request, address) }
     try count(address)
@@ -66,6 +83,7 @@ final class TokenAuthenticator: Sendable {
       throw error
     }
     let authorization = Authorization(routed.request.headerFields)
+    if let user, !authorization.isToken { return try admit(user, routed.request, permission, address) }
     let token: AccessToken
     if case .none = authorization {
       token = try identify(routed.request, known)
@@ -88,6 +106,15 @@ final class TokenAuthenticator: Sendable {
     let caller = try count(token, address)
     guard caller.may(permission) else { throw HTTPProblem.notPermitted(permission) }
     register(request, token)
+    return caller
+  }
+
+  /// Returns the caller of a request in which a trusted proxy names `user`.
+  private func admit(
+    _ user: TrustedUser, _ request: HTTPServerRequest, _ permission: Permission, _ address: ClientAddress
+  ) throws -> Caller {
+    let caller = try count(user, request, address)
+    guard caller.may(permission) else { throw HTTPProblem.notPermitted(permission, isUser: true) }
     return caller
   }
 
@@ -209,10 +236,30 @@ final class TokenAuthenticator: Sendable {
       // A client whose token has its own limit needs to know the remaining quota.
       if token.rate != nil { caller.answerFields = verdict.fields("token") }
     }
-    caller.tokenName = token.name
+    caller.name = token.name
     caller.link = token.link.map { LinkUse($0, id: token.id, of: self) }
-    caller.meter = meter(token, address)
+    caller.meter = meter(of: token.id, token.quota, address)
     caller.requireValid = { [id = token.id] () throws(HTTPProblem) in try await self.requireValid(id) }
+    return caller
+  }
+
+  /// Counts a request of `user` and returns its caller. Throws if the rate limit is exceeded, and unless a page of this
+  /// server sent a request that changes something: the proxy knows users by a cookie, which browsers send with requests of
+  /// any page.
+  func count(
+    _ user: TrustedUser, _ request: HTTPServerRequest, _ address: ClientAddress
+  ) throws -> Caller {
+    request.record(user: user.name)
+    guard !CrossSiteRule.changesState(request.method) || CrossSiteRule.comesFromOwnPage(request) else {
+      throw HTTPProblem.notOwnPage
+    }
+    var caller = Caller(.user(user.name), scopes: user.scopes, address: address)
+    let account = caller.account ?? user.name
+    if let rate = rates.withLock(\.token) {
+      try Self.require(tokenRates.take(account, rate.allowance, at: clock.elapsed()), "token")
+    }
+    caller.name = user.name
+    caller.meter = meter(of: account, nil, address)
     return caller
   }
 
@@ -225,11 +272,14 @@ final class TokenAuthenticator: Sendable {
     return try await changes.perform { () throws(any Error) in try body(store) }
   }
 
-  private func meter(_ token: AccessToken, _ address: ClientAddress) -> UploadMeter {
+  /// - Parameters:
+  ///   - account: the caller's ``Caller/account``.
+  ///   - quota: the quota of its token; `nil` for the server's default.
+  private func meter(of account: String, _ quota: UploadQuota?, _ address: ClientAddress) -> UploadMeter {
     var gauges: [UploadMeter.Gauge] = []
     let rates = rates.withLock { $0 }
-    if let quota = token.quota ?? rates.tokenQuota {
-      gauges.append(.init(name: "token", key: token.id, quota: quota, table: quotas.tokens))
+    if let quota = quota ?? rates.tokenQuota {
+      gauges.append(.init(name: "token", key: account, quota: quota, table: quotas.tokens))
     }
     if let quota = rates.addressQuota {
       gauges.append(.init(name: "address", key: address.counted, quota: quota, table: quotas.addresses))

@@ -13,6 +13,8 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case planExpirations, expire, readScrub, scrub, readReindex, reindex, readMetrics
   // Only web pages have these.
   case openAttachLink, signIn, signOut, compareSnapshots, searchContents, readHistory
+  /// A request states a user whom a proxy would name, and is refused.
+  case stateUser
   /// The server deletes a snapshot by a retention rule.
   case expireByRule
 }

@@ -21,6 +21,8 @@ package struct AuditEvent: Sendable, Hashable {
   package var request: String?
   /// The id of the token that was used. The token's secret is never recorded.
   package var token: String?
+  /// The name of the user whom a trusted proxy has named, instead of a token.
+  package var user: String?
   /// Whether a download link was used instead of a token.
   package var usesLink: Bool
   package var action: AuditAction
@@ -44,7 +46,7 @@ package struct AuditEvent: Sendable, Hashable {
   /// Creates an event from its parts.
   package init(
     _ action: AuditAction, _ result: Result, time: Date = Date(), request: String? = nil,
-    token: String? = nil,
+    token: String? = nil, user: String? = nil,
     usesLink: Bool = false, snapshot: SnapshotID? = nil, comparedWith: SnapshotID? = nil,
     report: ReportID? = nil, address: String? = nil,
     status: Int? = nil, problem: String? = nil, count: Int = 1
@@ -52,6 +54,7 @@ package struct AuditEvent: Sendable, Hashable {
     self.time = time
     self.request = request
     self.token = token
+    self.user = user
     self.usesLink = usesLink
     self.action = action
     self.snapshot = snapshot
@@ -73,6 +76,7 @@ package struct AuditEvent: Sendable, Hashable {
     var line = AuditLine(time)
     line.append(#","request":"#, request)
     line.append(#","token":"#, token)
+    line.append(#","user":"#, user)
     if usesLink { line.append(plain: #","link":true"#) }
     line.append(#","action":"#, action.rawValue)
     line.append(#","snapshot":"#, snapshot)

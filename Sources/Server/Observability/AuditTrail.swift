@@ -26,6 +26,8 @@ package struct AuditTrail: Sendable, Hashable {
     package let action: String
     /// The id of the token that was used.
     package let token: String?
+    /// The name of the user whom a trusted proxy has named, instead of a token.
+    package let user: String?
     /// Whether a download link was used instead of a token.
     package let usesLink: Bool
     /// The address of the client.
@@ -34,18 +36,20 @@ package struct AuditTrail: Sendable, Hashable {
     package let result: String
 
     private enum CodingKeys: String, CodingKey {
-      case time, action, token, address, result
+      case time, action, token, user, address, result
       case usesLink = "link"
     }
 
     /// Creates an event from its parts.
     package init(
       _ action: String, result: AuditEvent.Result = .done, time: Date, token: String? = nil,
+      user: String? = nil,
       usesLink: Bool = false, address: String? = nil
     ) {
       self.time = time
       self.action = action
       self.token = token
+      self.user = user
       self.usesLink = usesLink
       self.address = address
       self.result = result.rawValue
@@ -57,6 +61,7 @@ package struct AuditTrail: Sendable, Hashable {
       time = try values.decode(Date.self, forKey: .time)
       action = try values.decode(String.self, forKey: .action)
       token = try values.decodeIfPresent(String.self, forKey: .token)
+      user = try values.decodeIfPresent(String.self, forKey: .user)
       usesLink = try values.decodeIfPresent(Bool.self, forKey: .usesLink) ?? false
       address = try values.decodeIfPresent(String.self, forKey: .address)
       result = try values.decode(String.self, forKey: .result)

@@ -27,6 +27,8 @@ package enum ProblemKind: String, CaseIterable, Sendable {
   case outsideLimits = "outside-limits"
   case callerLimited = "caller-limited"
   case crossSite = "cross-site"
+  case userNotTrusted = "user-not-trusted"
+  case malformedUser = "malformed-user"
   case staleForm = "stale-form"
   case signInNeedsTLS = "sign-in-needs-tls"
   case sessionEnded = "session-ended"
@@ -184,6 +186,14 @@ package enum ProblemKind: String, CaseIterable, Sendable {
       Description(
         .forbidden, title: "Pages of other sites are not allowed to do this",
         text: "A page of another site made a browser send the request.")
+    case .userNotTrusted:
+      Description(
+        .forbidden, title: "Only the proxy is allowed to state a user",
+        text: "The request states a user in a field that only a proxy may set, and is not from that proxy.")
+    case .malformedUser:
+      Description(
+        .badRequest, title: "The user is stated wrongly",
+        text: "The proxy states a user twice, or with a malformed name or malformed groups.")
     case .staleForm:
       Description(
         .forbidden, title: "The form is out of date",

@@ -15,6 +15,8 @@ struct RefusalTable: Sendable {
     let address: String
     /// The id of the token, if known.
     let token: String?
+    /// The name of the user, if a trusted proxy has named one.
+    let user: String?
   }
 
   /// The maximum number of kinds.
@@ -32,7 +34,8 @@ struct RefusalTable: Sendable {
   mutating func add(_ event: AuditEvent) -> Kind? {
     let address = event.address.map { ClientAddress(peer: $0).counted } ?? ""
     var kind = Kind(
-      client: Client(address: address, token: event.token), action: event.action, problem: event.problem)
+      client: Client(address: address, token: event.token, user: event.user), action: event.action,
+      problem: event.problem)
     if waiting[kind] == nil, waiting.count >= Self.limit {
       kind = Kind(client: nil, action: event.action, problem: event.problem)
     }
@@ -51,7 +54,7 @@ struct RefusalTable: Sendable {
     guard let (last, count) = waiting.removeValue(forKey: kind), count > 0 else { return nil }
     var event = last
     event.count = count
-    if kind.client == nil { (event.address, event.token) = (nil, nil) }
+    if kind.client == nil { (event.address, event.token, event.user) = (nil, nil, nil) }
     return event
   }
 

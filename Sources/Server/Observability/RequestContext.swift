@@ -9,6 +9,8 @@ package final class RequestContext: Sendable {
     /// The metrics of the route; `nil` until a route was found.
     package var route: RouteMetrics?
     package var token: String?
+    /// The name of the user whom a trusted proxy has named.
+    package var user: String?
     package var usesLink = false
     package var snapshot: SnapshotID?
     /// The snapshot with which it is compared.
@@ -44,6 +46,9 @@ extension HTTPServerRequest {
 
   /// Records the id of the request's token, even if it does not permit the call.
   package func record(token id: String) { context?.update { $0.token = id } }
+
+  /// Records the user whom a trusted proxy has named, even if the call is not permitted.
+  package func record(user name: String) { context?.update { $0.user = name } }
 }
 
 /// The address of a client, by which its requests are counted.

@@ -32,6 +32,7 @@ package final class RequestObserver: Sendable {
     ]
     if let route = facts?.route { metadata["route"] = .string(route.name) }
     if let token = facts?.token { metadata["token"] = .string(token) }
+    if let user = facts?.user { metadata["user"] = .string(user) }
     if let trace = facts?.traceID { metadata["trace"] = .string(trace) }
     logger.info("request", metadata: metadata)
   }

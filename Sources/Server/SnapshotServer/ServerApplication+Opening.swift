@@ -59,7 +59,8 @@ extension ServerApplication {
   /// Throws if other machines could read the data of users because no token is required.
   private static func requireToken(_ settings: ServerSettings) throws(ServerError) {
     guard let address = SocketAddress(host: settings.host, port: 0) else { throw .invalidHost(settings.host) }
-    if address.host.isLoopback || settings.insecure { return }
+    // Where users sign in at a proxy, nobody else is admitted without a token.
+    if address.host.isLoopback || settings.insecure || settings.trustedUsers.isEnabled { return }
     let hasTokens: Bool
     do {
       hasTokens = try TokenStore(storage: settings.storage).hasTokens()

@@ -77,6 +77,7 @@ extension ServerSettings {
     configuration.opensWithoutTokens = isLocal || insecure
     configuration.answersAnyName = insecure
     configuration.rates = rates
+    configuration.users = trustedUsers
     return configuration
   }
 

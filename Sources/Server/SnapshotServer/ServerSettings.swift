@@ -55,6 +55,8 @@ package struct ServerSettings: Sendable, Hashable {
   package var trustedProxies: [AddressBlock] = []
   /// The fields in which they do so.
   package var forwardingFields = ForwardingFields.forwarded
+  /// The users who sign in at a proxy.
+  package var trustedUsers = TrustedUsers()
   /// The limits of the HTTP engine. The limit of a body's length follows from `maximumBundleBytes`.
   package var limits = HTTPLimits()
   /// The most bytes of an audit log file, and the number of older files to keep.

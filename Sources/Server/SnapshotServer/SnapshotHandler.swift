@@ -65,6 +65,7 @@ package struct SnapshotHandler: HTTPHandler {
       .then(TracingMiddleware(tracer: observation.tracer))
       .then(UploadAnnouncements(uploads, endpoints, router))
       .then(AnswerMiddleware(page: web.answer(to:of:), logger: logger))
+      .then(UserMiddleware(access: access, observation: observation))
       .around { request in
         try access.requireOwnName(request)
         return try await router.respond(to: request)

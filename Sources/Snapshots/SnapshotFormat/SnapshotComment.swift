@@ -20,10 +20,10 @@ public struct SnapshotComment: Codable, Hashable, Sendable {
   public let text: String
   /// The time at which it was written, with millisecond precision.
   public let writtenAt: Date
-  /// The name that the author's token had at that time, or the token's identifier if it had no name; `nil` if the
-  /// server needed no token.
+  /// The name of the user whom a proxy has named; or that of the author's token at that time, or the token's identifier if
+  /// it had no name; `nil` if the server needed no token.
   public let author: String?
-  /// The identifier of the author's token; `nil` if the server needed none.
+  /// The identifier of the author's token, or `user:` and the name of the user; `nil` if the server needed none.
   public let token: String?
 
   /// Creates a comment. Removes white space at the ends of `text`; `nil` if the rest is empty, longer than `limits`

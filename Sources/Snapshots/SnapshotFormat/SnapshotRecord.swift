@@ -40,7 +40,8 @@ public struct SnapshotRecord: Codable, Hashable, Sendable, Identifiable {
   /// does not return them. `nil` in records written by earlier versions; the manifest in the bundle contains all
   /// identifiers.
   public var identifiers: [String]?
-  /// The identifier of the token that was used for the upload; `nil` if none was needed.
+  /// The identifier of the token that was used for the upload, or `user:` and the name of a user whom a proxy has named;
+  /// `nil` if neither was needed.
   public var attachedBy: String?
   /// The expiry time, with millisecond precision; `nil` if only the server's retention rules apply.
   public var expiresAt: Date?

@@ -18,6 +18,7 @@ extension ServerSettings {
     + RetentionSettings.settings.map { $0.inside("server.retention", \.retention, reloads: true) }
     + RequiredRedaction.settings.map { $0.inside("server.redaction", \.redaction) }
     + UploadSettings.settings.map { $0.inside("server.uploads", \.uploads) }
+    + TrustedUsers.settings.map { $0.inside("server.trustedUser", \.trustedUsers, reloads: true) }
     + WebhookSettings.settings.map { $0.inside("server.webhooks", \.webhooks) }
 
   /// The settings directly below `server`.

@@ -36,6 +36,8 @@ final class Connection: @unchecked Sendable {
   private let peer: SocketAddress
   /// The peer as text, made once for all requests.
   private(set) lazy var peerName = peer.description
+  /// The peer's address; `nil` for a peer without one.
+  var connectedAddress: IPAddress? { peer.host }
 
   private var phase = Phase.head
   private var requestCount = 0

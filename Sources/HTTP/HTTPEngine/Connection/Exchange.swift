@@ -22,6 +22,8 @@ final class Exchange: @unchecked Sendable {
   private let minorVersion: Int
   /// The other end of the connection as text.
   let peerName: String
+  /// The address of the other end of the connection.
+  let connectedAddress: IPAddress?
   /// The client that a trusted proxy names, and the address by which the request is counted, if known.
   private(set) var forwardedPeer: String?
   /// How the client of a trusted proxy sees the server.
@@ -60,6 +62,7 @@ final class Exchange: @unchecked Sendable {
     loop = connection.loop
     output = connection.output
     peerName = connection.peerName
+    connectedAddress = connection.connectedAddress
     self.head = head?.received
     number = head?.received.number ?? loop.makeRequestNumber()
     isHEAD = head?.received.method == .head

@@ -4,7 +4,7 @@ import Observability
 
 /// The visitor of a web page.
 ///
-/// Web pages accept only sessions, and ignore tokens in `Authorization`; the API ignores the session's cookie. So
+/// Web pages accept only sessions and users whom a proxy names, and ignore tokens in `Authorization`; the API ignores the session's cookie. So
 /// neither credential can be misused for the purpose of the other.
 package struct Visitor: Sendable {
   package enum Account: Sendable {
@@ -14,6 +14,8 @@ package struct Visitor: Sendable {
     case signedOut(hadSession: Bool)
     /// A visitor with a session of this token.
     case signedIn(AccessToken)
+    /// A visitor who has signed in at a proxy as the user of this name.
+    case user(String)
   }
 
   package let account: Account
@@ -34,12 +36,12 @@ package struct Visitor: Sendable {
     self.cookies = cookies
     if case .signedIn = account, let secret = cookies[.session] {
       (anchor, newCookie) = (secret, nil)
-    } else if let secret = cookies[.visitor] {
-      (anchor, newCookie) = (secret, nil)
-    } else {
-      anchor = RandomSecret.make()
-      newCookie = cookies.setting(.visitor, to: anchor)
+      return
     }
+    let secret = cookies[.visitor] ?? RandomSecret.make()
+    newCookie = cookies[.visitor] == nil ? cookies.setting(.visitor, to: secret) : nil
+    // Another application below the same host can set a cookie that it knows. Its forms are those of another user.
+    if case .user(let name) = account { anchor = "\(secret)\n\(name)" } else { anchor = secret }
   }
 
   /// Throws a problem if the visitor does not have `permission`.
@@ -48,8 +50,10 @@ package struct Visitor: Sendable {
     case _ where permission == .open: return
     case .signedOut(let hadSession):
       throw hadSession ? HTTPProblem.sessionEnded : HTTPProblem.tokenNeeded
-    case .open, .signedIn:
-      guard caller.may(permission) else { throw HTTPProblem.notPermitted(permission) }
+    case .open, .signedIn, .user:
+      guard caller.may(permission) else {
+        throw HTTPProblem.notPermitted(permission, isUser: caller.user != nil)
+      }
     }
   }
 }
@@ -88,12 +92,14 @@ extension AccessPolicy {
 extension TokenAuthenticator {
   /// Returns the visitor that sent `request` to a web page.
   fileprivate func visitor(_ request: HTTPServerRequest, _ address: ClientAddress) async throws -> Visitor {
+    let user = try user(of: request)
     let known = try await currentTokens()
     if isOpen(known) {
       return Visitor(.open, try admitAnybody(request, address), PageCookies(request, isOpen: true))
     }
     try count(address)
     let cookies = PageCookies(request, isOpen: false)
+    if let user { return Visitor(.user(user.name), try count(user, request, address), cookies) }
     let nobody = Caller(.none, scopes: [], address: address)
     guard let secret = cookies[.session] else {
       return Visitor(.signedOut(hadSession: false), nobody, cookies)

@@ -63,7 +63,7 @@ package struct CommentRoutes: Sendable {
   /// Adds a comment of `caller`, and returns it.
   package func add(_ text: String, to id: SnapshotID, by caller: Caller) async throws -> SnapshotComment {
     let comment = SnapshotComment(
-      text, writtenAt: Date(), author: caller.tokenName ?? caller.token, token: caller.token,
+      text, writtenAt: Date(), author: caller.name ?? caller.token, token: caller.account,
       limits: limits.comments)
     guard let comment else {
       throw HTTPProblem.malformedChange(

@@ -106,7 +106,7 @@ package final class AuditMiddleware: Middleware {
   ) -> AuditEvent {
     let facts = context.facts
     return AuditEvent(
-      action, result, request: request.id, token: facts.token, usesLink: facts.usesLink,
+      action, result, request: request.id, token: facts.token, user: facts.user, usesLink: facts.usesLink,
       snapshot: facts.snapshot, comparedWith: facts.comparedWith, report: facts.report,
       address: request.peer,
       status: status ?? problem?.status.code, problem: problem?.kindName)
@@ -123,7 +123,7 @@ extension PageCall {
     await audit(
       AuditEvent(
         action, problem == nil ? .done : .failed, request: request.id, token: facts.token,
-        snapshot: record.id,
+        user: facts.user, snapshot: record.id,
         report: record.report, address: request.peer, status: problem?.status.code, problem: problem?.kindName
       ))
   }

@@ -55,6 +55,7 @@ extension HTTPServerRequest {
   fileprivate func record(_ caller: Caller) {
     context?.update { facts in
       facts.token = caller.token
+      facts.user = caller.user
       if case .link = caller.credential { facts.usesLink = true }
     }
   }

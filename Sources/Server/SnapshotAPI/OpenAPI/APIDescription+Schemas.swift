@@ -57,7 +57,10 @@ extension APIDescription {
           "type": "string", "format": "uuid",
           "description": "The UUID in the bundle's manifest, if the snapshot has another one.",
         ],
-        "attachedBy": ["type": "string", "description": "The id of the token that attached it."],
+        "attachedBy": [
+          "type": "string",
+          "description": "The id of the token that attached it, or `user:` and the name of a user.",
+        ],
         "expiresAt": time("When it expires."),
         "comments": [
           "type": "array", "items": ["$ref": "#/components/schemas/Comment"],
@@ -73,8 +76,14 @@ extension APIDescription {
       [
         "text": ["type": "string", "minLength": 1, "description": "The text."],
         "writtenAt": time("When it was written."),
-        "author": ["type": "string", "description": "The name of the token that wrote it, or else its id."],
-        "token": ["type": "string", "description": "The id of the token that wrote it."],
+        "author": [
+          "type": "string",
+          "description": "The name of the user or the token that wrote it, or else the token's id.",
+        ],
+        "token": [
+          "type": "string",
+          "description": "The id of the token that wrote it, or `user:` and the name of a user.",
+        ],
       ], optional: ["author", "token"]),
     "Page": object(
       [

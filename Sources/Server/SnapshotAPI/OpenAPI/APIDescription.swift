@@ -11,7 +11,9 @@ struct APIDescription: Sendable {
   let document: JSONValue
 
   /// The problems of any call, besides those of the engine.
-  static let everywhere: [ProblemKind] = [.badRequest, .internalError, .busy, .storageUnavailable]
+  static let everywhere: [ProblemKind] = [
+    .badRequest, .internalError, .busy, .storageUnavailable, .userNotTrusted, .malformedUser,
+  ]
   /// The problems of calls that are recorded in the audit log.
   static let audited: [ProblemKind] = [.auditUnavailable]
   /// The statuses of the engine's own responses, which have the type `about:blank`.
@@ -111,7 +113,9 @@ struct APIDescription: Sendable {
               schema: ["type": "string", "minLength": 1]))
         }),
       "responses": .object(
-        ["204": response].merging(problems([.badRequest], isHEAD: false)) { first, _ in first }),
+        ["204": response].merging(problems([.badRequest, .userNotTrusted, .malformedUser], isHEAD: false)) {
+          first, _ in first
+        }),
     ]
   }
 

@@ -49,7 +49,7 @@ extension SnapshotService {
     _ attachment: Attachment, limit: Int64, expecting length: Int64?, of caller: Caller,
     _ receive: (BodyReading) async throws -> Attachment
   ) async throws -> Publication {
-    let terms = UploadTerms(.whole(attachment), owner: caller.token, dialect: "plain")
+    let terms = UploadTerms(.whole(attachment), owner: caller.account, dialect: "plain")
     do {
       let upload = try await store.beginTransientUpload(terms, limit: limit, expecting: length)
       do {

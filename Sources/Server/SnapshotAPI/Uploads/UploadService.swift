@@ -12,7 +12,7 @@ import SystemIO
 /// Resumable uploads, independent of their protocol: the implementations of tus and of the IETF draft call it. It
 /// handles neither header fields nor status codes.
 ///
-/// An upload belongs to the token that created it; other callers get ``UploadError/unknown``. The requests to an upload
+/// An upload belongs to the token or the user that created it; other callers get ``UploadError/unknown``. The requests to an upload
 /// take turns: a newer request ends the body of the older one, which throws ``UploadError/superseded``, and begins once
 /// the bytes of the older one are stored. Every offset in a status is durable. Thread-safe.
 package struct UploadService: Sendable {
@@ -60,7 +60,7 @@ package struct UploadService: Sendable {
     _ terms: UploadTerms, if preconditions: Preconditions = Preconditions([:]), of caller: Caller
   ) async throws(UploadError) -> UploadStatus {
     var terms = terms
-    terms.owner = caller.token
+    terms.owner = caller.account
     terms.address = caller.countedAddress
     if let attachment = terms.attachment {
       do {
@@ -157,7 +157,7 @@ package struct UploadService: Sendable {
   /// The session of an upload that belongs to the caller and has not expired.
   private func find(_ id: UploadID, of caller: Caller) async throws(UploadError) -> UploadSession {
     let session = try await store.uploadSession(id)
-    guard session.terms.owner == caller.token else { throw .unknown }
+    guard session.terms.owner == caller.account else { throw .unknown }
     if let now = await expiryTime(), session.isExpired(at: now, limits) { throw .gone }
     return session
   }
@@ -246,12 +246,13 @@ package struct UploadService: Sendable {
 
   /// The caller that publishes an upload if no request does: its owner, with the rights from when it was created.
   private func owner(of session: UploadSession) async throws(UploadError) -> Caller {
-    let (token, terms) = (session.terms.owner, session.terms)
+    let terms = session.terms
     var owner = Caller(
-      token.map(Caller.Credential.token) ?? .none, scopes: [.attach],
+      Caller.Credential(account: terms.owner), scopes: [.attach],
       limits: CallerLimits(applications: terms.attachment?.applications),
       address: ClientAddress(peer: terms.address ?? ""))
-    if let token {
+    // Nothing is known of users between requests: those who have sent a whole upload were allowed to.
+    if let token = owner.token {
       do { owner.link = try await access.linkUse(ofToken: token) } catch { throw .body(error) }
       owner.requireValid = { [access] () throws(HTTPProblem) in try await access.requireValid(token) }
     }

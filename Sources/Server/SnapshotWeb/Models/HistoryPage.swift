@@ -38,6 +38,7 @@ extension HistoryPage: Page {
       "time": Measures.timeFields(event.time),
       "action": budget.name(AuditAction(rawValue: event.action)?.words ?? event.action, most: 60),
       "name": event.token.flatMap { tokenNames[$0] }.map { budget.name($0, most: 80) },
+      "user": event.user.map { budget.name($0, most: 128) },
       "token": event.token.map { budget.name($0, most: 40) },
       "isLink": event.usesLink,
       "address": event.address.map { budget.name($0, most: 64) },
@@ -79,6 +80,7 @@ extension AuditAction {
     case .compareSnapshots: "Compared"
     case .searchContents: "Searched the contents"
     case .readHistory: "Viewed this history"
+    case .stateUser: "Stated a user"
     case .expireByRule: "Deleted by a retention rule"
     }
   }

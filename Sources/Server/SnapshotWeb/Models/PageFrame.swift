@@ -8,6 +8,8 @@ struct PageFrame: Sendable, Hashable {
     case signedOut
     /// A visitor who has signed in with the token of this name.
     case signedIn(name: String)
+    /// A visitor who has signed in at a proxy as the user of this name, and can sign out only there.
+    case user(name: String)
   }
 
   /// The visitor's account.

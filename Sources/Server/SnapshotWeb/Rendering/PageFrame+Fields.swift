@@ -19,9 +19,12 @@ extension PageFrame {
       "signIn": account == .signedOut && !hasOneUser && !isForGuests ? PagePath.signIn().description : nil,
       "account": nil,
     ]
-    if case .signedIn(let name) = account, !hasOneUser {
-      var budget = PageBudget(48)
+    var budget = PageBudget(48)
+    switch account {
+    case .signedIn(let name) where !hasOneUser:
       fields["account"] = ["name": budget.name(name), "signOut": PagePath.signOut.description] as Fields
+    case .user(let name): fields["account"] = ["name": budget.name(name), "signOut": nil] as Fields
+    case .open, .signedOut, .signedIn: break
     }
     return fields
   }

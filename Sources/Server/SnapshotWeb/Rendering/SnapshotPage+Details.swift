@@ -1,3 +1,4 @@
+import AccessControl
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
@@ -52,7 +53,11 @@ extension SnapshotPage {
       if let former = sealed.rewrapped { facts.append(code("Sealed again from", former.description)) }
       if let inner = sealed.bundle { facts.append(code("UUID of the inner bundle", inner.description)) }
     }
-    if let token = record.attachedBy { facts.append(text("Uploaded with token", token)) }
+    switch Caller.Credential(account: record.attachedBy) {
+    case .user(let name): facts.append(text("Uploaded by", name))
+    case .token(let id): facts.append(text("Uploaded with token", id))
+    case .none, .link: break
+    }
     if case .success(let list) = contents, list.contents.redactionCount > 0 {
       let contents = list.contents
       let names = contents.redactions.prefix(PageLimits.names).joined(separator: ", ")

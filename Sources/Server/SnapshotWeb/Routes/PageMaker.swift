@@ -90,6 +90,7 @@ extension Visitor {
     case .open: .open
     case .signedOut: .signedOut
     case .signedIn(let token): .signedIn(name: token.name ?? token.id)
+    case .user(let name): .user(name: name)
     }
   }
 }

@@ -44,7 +44,10 @@ struct SigningPages: Sendable {
       call.progress.update { $0.next = next }
     }
     let next = call.progress.state.next ?? .home
-    if case .open = call.visitor.account { return .seeOther(next.description) }
+    switch call.visitor.account {
+    case .open, .user: return .seeOther(next.description)
+    case .signedOut, .signedIn: break
+    }
     let cookie = try await access.signIn(form[.token], call.request)
     var response = HTTPServerResponse.seeOther(next.description)
     response.headerFields[.setCookie] = cookie
@@ -66,6 +69,8 @@ struct SigningPages: Sendable {
 
   private func signOut(_ call: PageCall) async throws -> HTTPServerResponse {
     _ = try await pages.form(of: call)
+    // The proxy would sign the user in again.
+    if case .user = call.visitor.account { return .seeOther(LocalPath.home.description) }
     let cookies = try await access.signOut(call.visitor)
     var response = try await pages.render(SignedOutPage(), for: nil, below: call.request.basePath)
     for cookie in cookies { response.headerFields.append(HTTPField(name: .setCookie, value: cookie)) }
