@@ -1946,7 +1946,7 @@ curl https://snapshots.example.org/readyz
 """##),
     "manyservers": Manual.Article(
       title: ##"Many Servers"##,
-      digest: "27e52f5a9209ca9fbc733a5ae9da59f487432483afaa85be63deb6f98a09640a",
+      digest: "9ff8e8294ce1f07bd6279051ab7423de9730cacd017c6c3307394651b8da5080",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Many Servers</h1>
@@ -1963,7 +1963,7 @@ curl https://snapshots.example.org/readyz
 </ul></nav>
 <article class="card prose">
 <h2 id="overview">Overview</h2>
-<p>One server with a folder is enough for most teams: <a href="/docs/deploying">Deploying</a>. Several servers continue when a machine fails, and store more than a disk holds. They are the same program with two more settings. The object store has every bundle and its record. The database has an index over them, which can be dropped and is rebuilt, what the servers have to agree on: resumable uploads, tokens, sessions of the web pages, quotas, and who maintains the storage, and copies of their audit logs. A server keeps nothing that another one needs, and any server answers any request.</p>
+<p>One server with a folder is enough for most teams: <a href="/docs/deploying">Deploying</a>. Several servers continue when a machine fails, and store more than a disk holds. They are the same program with two more settings. The object store has every bundle and its record. The database has an index over them, which can be dropped and is rebuilt, what the servers have to agree on: resumable uploads, tokens, sessions of the web pages, quotas, who maintains the storage, and events for webhooks, and copies of their audit logs. A server keeps nothing that another one needs, and any server answers any request.</p>
 <h3 id="what-you-need">What you need</h3>
 <ul>
 <li>A bucket at an S3-compatible object store that honours the conditions <code>If-None-Match</code> and <code>If-Match</code> of <code>PUT</code>. A server proves at its start that the store does, and refuses one that does not. Tests use Ceph 16.</li>
@@ -1985,7 +1985,7 @@ docker compose -f docker/cluster.yaml up --build
 </code></pre>
 <p>Credentials are never in the settings. <code>AWS_ACCESS_KEY_ID</code> and <code>AWS_SECRET_ACCESS_KEY</code>, or a file that <code>AWS_SHARED_CREDENTIALS_FILE</code> names and that may change at any time, are those of the object store. Where an orchestrator gives the server an identity, such as Kubernetes to a service account, <code>AWS_WEB_IDENTITY_TOKEN_FILE</code> and <code>AWS_ROLE_ARN</code> name its token and the role whose credentials it is exchanged for. <code>PGPASSWORD</code>, or a file that <code>PGPASSFILE</code> names, has the database's password. The settings of <a href="/docs/settings">Settings</a> must be the same for all servers, except the address, the certificates and the folder. Each server has a folder of its own, which can be deleted while it does not run: it has bundles that arrive, copies of bundles that were read, the audit log of this server, and copies of tokens and keys. Each server copies its audit log into the database within about a second (<a href="/docs/observability">Observability</a>), so that every server shows who accessed a snapshot at any of them. If a server is lost with its disk, the lines of its last second are lost, and those that were written since the database last answered.</p>
 <p><code>snapshot token create --config FILE</code> makes a token for all servers, and <code>snapshot token revoke</code> revokes it everywhere within a second, or within five seconds if a server has lost its connection. The first server with an empty database brings the tokens of its folder.</p>
-<p>A session of the web pages (<a href="/docs/webpages">Web pages</a>) is valid on all servers. Signing out ends it everywhere within a second, or within five seconds if a server has lost its connection. Quotas of uploads (<a href="/docs/accesscontrol">Access control</a>) hold for all servers together: they compare their counts about once a second, and can exceed a quota by what arrives in that time. Rates of requests are counted by each server: with three servers, set a third. <code>retention.quotaBytes</code> is refused. Commands that work on a folder, such as <code>snapshot scrub --storage</code>, do not see the object store: send them to a server with <code>--server</code>.</p>
+<p>A session of the web pages (<a href="/docs/webpages">Web pages</a>) is valid on all servers. Signing out ends it everywhere within a second, or within five seconds if a server has lost its connection. Quotas of uploads (<a href="/docs/accesscontrol">Access control</a>) hold for all servers together: they compare their counts about once a second, and can exceed a quota by what arrives in that time. One server sends the events of all to webhooks (<a href="/docs/webhooks">Webhooks</a>). Rates of requests are counted by each server: with three servers, set a third. <code>retention.quotaBytes</code> is refused. Commands that work on a folder, such as <code>snapshot scrub --storage</code>, do not see the object store: send them to a server with <code>--server</code>.</p>
 <h3 id="move-to-many-servers-and-back">Move to many servers, and back</h3>
 <p><code>snapshot migrate</code> copies the snapshots of a storage folder to an object store while the server is running. The server is stopped only for what is new since the last run. <code>/etc/snapshot/server.yaml</code> is the settings file of the server, and <code>/etc/snapshot/shared.yaml</code> one with <code>server.shared</code> as above, which the new servers will use. Export the credentials of the object store first, and the password of the database.</p>
 <pre><code>snapshot backup /backup/snapshot --config /etc/snapshot/server.yaml
@@ -2042,6 +2042,10 @@ chown -R snapshot: /srv/snapshot
 <td>left behind in the folder. The new servers begin their own</td>
 </tr>
 <tr>
+<td>events for webhooks</td>
+<td>left behind. Let the server send those that wait first (<a href="/docs/webhooks">Webhooks</a>)</td>
+</tr>
+<tr>
 <td>the index</td>
 <td>not copied: servers make it from the records, also if the database has the index of an earlier store</td>
 </tr>
@@ -2064,7 +2068,7 @@ chown -R snapshot: /srv/snapshot
 </tr>
 <tr>
 <td>the database</td>
-<td>bundles are attached and fetched by UUID; lists, searches, resumable uploads and deletions are answered with 503. Who has signed in continues on the servers used before, nobody can sign in, and each server counts quotas for itself. The access history of a snapshot has only what was done at the server that shows it, and says so; audit logs are copied when the database answers again. <code>/readyz</code> has the status <code>unlisted</code>; so the load balancer asks for <code>/healthz</code>, because the servers still do the rest. Snapshots that were attached meanwhile are listed within seconds after it answers again. If a server ends before that, the index is compared with the store when a server starts, and with all records an hour after its last snapshot. If the database neither answers nor closes its connections, the first uploads and downloads wait for up to two seconds, the first resumable ones are answered after up to four, and further ones wait not at all</td>
+<td>bundles are attached and fetched by UUID; lists, searches, resumable uploads and deletions are answered with 503, and with webhooks also changes that have an event. Who has signed in continues on the servers used before, nobody can sign in, and each server counts quotas for itself. The access history of a snapshot has only what was done at the server that shows it, and says so; audit logs are copied when the database answers again. <code>/readyz</code> has the status <code>unlisted</code>; so the load balancer asks for <code>/healthz</code>, because the servers still do the rest. Snapshots that were attached meanwhile are listed within seconds after it answers again. If a server ends before that, the index is compared with the store when a server starts, and with all records an hour after its last snapshot. If the database neither answers nor closes its connections, the first uploads and downloads wait for up to two seconds, the first resumable ones are answered after up to four, and further ones wait not at all</td>
 </tr>
 <tr>
 <td>the object store</td>
@@ -3973,7 +3977,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webhooks": Manual.Article(
       title: ##"Webhooks"##,
-      digest: "4a580465d488874546e1cbd20b0ccee86a90931c3d95902f157bec273670660f",
+      digest: "11a5579b20cbe4d83f237a62726ab9a1dd05e87fb8dc7d04b24873f89b572eea",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Webhooks</h1>
@@ -3984,6 +3988,8 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li><a href="#events">Events</a></li>
 <li><a href="#verifying-an-event">Verifying an event</a></li>
 <li><a href="#delivery">Delivery</a></li>
+<li><a href="#with-many-servers">With many servers</a></li>
+<li><a href="#recipes">Recipes</a></li>
 <li><a href="#what-the-server-connects-to">What the server connects to</a></li>
 </ul></nav>
 <article class="card prose">
@@ -4061,7 +4067,7 @@ def is_genuine(secret, headers, body):
     expected = &quot;v1,&quot; + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     return any(hmac.compare_digest(expected, s) for s in headers[&quot;webhook-signature&quot;].split())
 </code></pre>
-<p>The libraries of Standard Webhooks do the same in other languages.</p>
+<p>The libraries of Standard Webhooks do the same in other languages. <code>Tests/Webhooks/run</code> lets two of them, <code>standardwebhooks</code> and <code>svix</code>, and this function verify 1,000 events of a server, also while its secret changes.</p>
 <p>To change the secret, put the new one into a second line, and reload the server: every event then has both signatures. Give the new secret to the receivers, remove the old line, and reload again.</p>
 <h3 id="delivery">Delivery</h3>
 <ul>
@@ -4074,7 +4080,87 @@ def is_genuine(secret, headers, body):
 <li>At most 10,000 events wait for an endpoint. Beyond, the oldest are dropped, and the log says so.</li>
 <li>An endpoint that fails or is slow delays neither clients of the server nor other endpoints.</li>
 </ul>
-<p>Servers that share their snapshots send no events (<a href="/docs/manyservers">Many Servers</a>). A backup does not contain the events that wait.</p>
+<p>A backup does not contain the events that wait.</p>
+<h3 id="with-many-servers">With many servers</h3>
+<p>Servers that share their snapshots (<a href="/docs/manyservers">Many Servers</a>) store their events in PostgreSQL instead, in the schema <code>snapshot_webhooks_1</code>. One of them sends the events of all, usually within a second. When it ends or is killed, another one continues within a few seconds; an event that was being sent at that moment can arrive twice. Every server needs the same settings and secrets, because any can be the one that sends.</p>
+<ul>
+<li>While you change the settings at one server after the other, events for an endpoint wait as long as a server sends that does not have it.</li>
+<li>What waits for an endpoint is removed a week after the last server had it in its settings, not at once. So removing an endpoint and adding it again within a week does not enable one that was disabled by <code>410</code>.</li>
+<li>The event of a deletion is sent up to 11 minutes late if the server that deleted ends at that moment, and nobody repeats the request.</li>
+<li>While the database does not answer, a change of which an event is sent is answered with <code>503</code>, also if the object store has made it. Repeat it.</li>
+</ul>
+<h3 id="recipes">Recipes</h3>
+<p>The folder <code>Config/Webhooks</code> has five receivers; an installation has them in <code>share/doc/data-snapshots/webhooks</code>. Each is one Python file of less than 30 lines that you can copy and change: it verifies an event, and makes one request to a service when a snapshot was attached.</p>
+<div class="wide" tabindex="0" role="region" aria-label="Recipes">
+<table class="list many"><caption class="hidden">Recipes</caption>
+<thead>
+<tr>
+<th scope="col">file</th>
+<th scope="col">what it does for the report <code>BUG-123</code></th>
+<th scope="col">environment, besides <code>WEBHOOK_SECRET</code></th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>github.py</code></td>
+<td>comments on issue 123 of a repository</td>
+<td><code>GITHUB_REPOSITORY</code> (<code>OWNER/NAME</code>), <code>GITHUB_TOKEN</code></td>
+</tr>
+<tr>
+<td><code>gitlab.py</code></td>
+<td>comments on issue 123 of a project</td>
+<td><code>GITLAB_PROJECT</code>, <code>GITLAB_TOKEN</code>; <code>GITLAB_URL</code> of your own GitLab</td>
+</tr>
+<tr>
+<td><code>jira.py</code></td>
+<td>comments on issue <code>BUG-123</code></td>
+<td><code>JIRA_URL</code>, <code>JIRA_USER</code>, <code>JIRA_TOKEN</code></td>
+</tr>
+<tr>
+<td><code>linear.py</code></td>
+<td>comments on issue <code>BUG-123</code></td>
+<td><code>LINEAR_API_KEY</code></td>
+</tr>
+<tr>
+<td><code>slack.py</code></td>
+<td>writes to a channel</td>
+<td><code>SLACK_WEBHOOK_URL</code>: that of an incoming webhook</td>
+</tr>
+</tbody>
+</table></div>
+<p>This is <code>slack.py</code>:</p>
+<pre><code># Writes to a channel of Slack when a snapshot is attached.
+# Needs standardwebhooks (PyPI), and in the environment WEBHOOK_SECRET and SLACK_WEBHOOK_URL (of an incoming webhook).
+import collections, json, os, urllib.request
+from wsgiref.simple_server import make_server
+from standardwebhooks.webhooks import Webhook
+
+seen = collections.deque(maxlen=10_000)
+
+def tell(data):
+    text = f&quot;A snapshot was attached to {data['report']}: {data['links']['page']}&quot;
+    request = urllib.request.Request(os.environ[&quot;SLACK_WEBHOOK_URL&quot;], json.dumps({&quot;text&quot;: text}).encode(),
+                                     {&quot;Content-Type&quot;: &quot;application/json&quot;})
+    urllib.request.urlopen(request, timeout=10).read()
+
+def receive(environ, respond):
+    body = environ[&quot;wsgi.input&quot;].read(min(abs(int(environ[&quot;CONTENT_LENGTH&quot;])), 20_000))
+    headers = {name.removeprefix(&quot;HTTP_&quot;).replace(&quot;_&quot;, &quot;-&quot;): str(value) for name, value in environ.items()}
+    event, id = Webhook(os.environ[&quot;WEBHOOK_SECRET&quot;]).verify(body, headers), headers[&quot;WEBHOOK-ID&quot;]
+    if event[&quot;type&quot;] == &quot;snapshot.attached&quot; and id not in seen:
+        tell(event[&quot;data&quot;])  # After an error the answer is 500, and the server sends the event again.
+        seen.append(id)
+    respond(&quot;204 No Content&quot;, [])
+    return []
+
+make_server(&quot;127.0.0.1&quot;, int(os.environ.get(&quot;PORT&quot;, &quot;8000&quot;)), receive).serve_forever()
+</code></pre>
+<p>On the machine of the server, it runs like this, and <code>endpoints</code> and <code>allowedNetworks</code> in the settings are <code>http://127.0.0.1:8000/</code> and <code>127.0.0.1</code>:</p>
+<pre><code>python3 -m venv /opt/webhooks &amp;&amp; /opt/webhooks/bin/pip install standardwebhooks
+export WEBHOOK_SECRET=whsec_… SLACK_WEBHOOK_URL=https://hooks.slack.com/services/…
+/opt/webhooks/bin/python slack.py
+</code></pre>
+<p>Elsewhere, put a proxy with HTTPS in front of it. If the service fails or the signature is wrong, the receiver answers with <code>500</code>, and the server sends the event again. After a restart a receiver has forgotten which events it has had, so that a comment can be written twice. <code>Tests/Webhooks/run</code> runs each against a stand-in of its service, not against the services themselves.</p>
 <h3 id="what-the-server-connects-to">What the server connects to</h3>
 <p>The server looks up the name in a URL, checks every address, and connects to a checked address only. It refuses addresses that are not public: loopback, private networks, link-local addresses such as that of a cloud's metadata service, and IPv6 addresses that contain an IPv4 address. <code>allowedNetworks</code> names the networks in which your receivers are; plain <code>http</code> is used only there. Redirects are not followed, and no proxy is used.</p>
 <p>Logs name an endpoint by its host and some digits, because its path can be a secret.</p>

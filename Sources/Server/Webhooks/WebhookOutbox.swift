@@ -60,7 +60,8 @@ package protocol WebhookOutbox: Sendable {
   /// Records the result of a try. Does nothing if the delivery was dropped meanwhile.
   func record(_ outcome: WebhookOutcome, of delivery: WebhookDelivery, to endpoint: String, at now: Date)
     async throws
-  /// Removes what is stored about all other endpoints.
+  /// Removes what is stored about all other endpoints; if servers share the outbox, once none of them has had these for
+  /// ``WebhookLimits/unnamedSeconds``.
   func keepOnly(_ endpoints: [String]) async throws
   /// Removes the deliveries that ended too long ago, or of which there are too many, and events without deliveries.
   func prune(at now: Date) async throws

@@ -85,6 +85,39 @@ struct SharedWebhookTests {
     }
   }
 
+  @Test func `a deletion whose server ended before it was announced has its event when it is repeated`()
+    async throws
+  {
+    let (zip, _) = try await Sample.bundle(in: folder)
+    try await withFakeS3 { objects in
+      try await withDatabase { database in
+        try await EventReceiver.run { receiver, port in
+          let server = try await TestServer(
+            storage: folder.file("first"), environment: try environment(objects, database, port, secrets: 1))
+          let event = try #require(try await Self.attach(zip, to: server, count: 1).first)
+          let id = event.dropFirst("attached_".count)
+          let pool = PostgreSQLPool(database)
+          defer { pool.close() }
+          for (status, count) in [(204, 2), (410, 3)] {
+            #expect(
+              try await Curl(["-X", "DELETE", server.address("/v1/snapshots/\(id)")]).status == status)
+            try await eventually { receiver.events.count == count }
+            // As it was before the announcement.
+            try await pool.perform { connection in
+              try connection.execute(
+                """
+                DELETE FROM snapshot_webhooks_1.delivery WHERE event = 'deleted_\(id)';
+                UPDATE snapshot_webhooks_1.event SET held = true WHERE id = 'deleted_\(id)'
+                """)
+            }
+          }
+          #expect(receiver.events.map(\.id) == [event, "deleted_\(id)", "deleted_\(id)"])
+          #expect(await server.program.stop() == 0)
+        }
+      }
+    }
+  }
+
   @Test func `a server that starts leaves the deletions that others have prepared`() async throws {
     try await withFakeS3 { objects in
       try await withDatabase { database in
