@@ -82,12 +82,13 @@ struct TestAPI: Sendable {
   @discardableResult
   func send(
     _ method: HTTPRequest.Method, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
-    body: HTTPRequestBody = .empty, authority: String = "localhost", peer: String = "127.0.0.1:4711"
+    body: HTTPRequestBody = .empty, authority: String = "localhost", peer: String = "127.0.0.1:4711",
+    from connected: IPAddress? = .loopback, certificate: ClientCertificate? = nil
   ) async throws -> Answer {
     let interim = Lock<[(status: Int, fields: HTTPFields)]>([])
     let request = HTTPServerRequest(
       method: method, path: path, query: query, authority: authority, headerFields: fields, body: body,
-      peer: peer
+      peer: peer, connectedAddress: connected, clientCertificate: certificate
     ) { status, fields in
       interim.withLock { $0.append((status.code, fields)) }
       return true

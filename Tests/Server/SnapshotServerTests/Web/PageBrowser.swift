@@ -15,6 +15,7 @@ final class PageBrowser: Sendable {
   private let forward: @Sendable (_ authority: String, _ path: String) -> (String, String)
   private let jar = Lock<[String: String]>([:])
   private let received = Lock<[String]>([])
+  private let ofProxy = Lock<HTTPFields>([:])
 
   init(
     _ api: TestAPI, authority: String = "localhost:8080", scheme: String = "http",
@@ -24,6 +25,12 @@ final class PageBrowser: Sendable {
     self.api = api
     self.authority = authority
     self.scheme = scheme
+  }
+
+  /// The fields that a proxy adds to every request.
+  var proxyFields: HTTPFields {
+    get { ofProxy.withLock { $0 } }
+    set { ofProxy.withLock { $0 = newValue } }
   }
 
   /// The stored cookies.
@@ -115,6 +122,7 @@ final class PageBrowser: Sendable {
   private func send(
     _ method: HTTPRequest.Method, _ target: String, _ fields: HTTPFields, body: HTTPRequestBody = .empty
   ) async throws -> TestAPI.Answer {
+    let fields = fields + proxyFields
     let parts = target.split(separator: "?", maxSplits: 1).map(String.init)
     let (authority, path) = forward(authority, parts[0])
     let answer = try await api.send(
