@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "ae1a1f00022037f4e4539b206d7de4e7f7708b6010e8d3fe629890d7149f8042",
+      digest: "bdffb979bba5545db29863525dcea3572b5ad80ab9d6de7b6d9c702e1e3de5cd",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -134,7 +134,7 @@ enum RenderedArticles {
 </tr>
 <tr>
 <td><code>attachedBy</code></td>
-<td>the id of the token that attached it, if one was used</td>
+<td>the id of the token that attached it, or <code>user:</code> and the name of a user whom a proxy has named; missing if there was neither</td>
 </tr>
 <tr>
 <td><code>expiresAt</code></td>
@@ -320,6 +320,11 @@ enum RenderedArticles {
 <td>use a token with the needed scope or limits</td>
 </tr>
 <tr>
+<td><code>user-not-trusted</code>, <code>malformed-user</code></td>
+<td>403, 400</td>
+<td>leave out the field that only a proxy may set (<a href="/docs/signinbyproxy">Sign-in by a proxy</a>)</td>
+</tr>
+<tr>
 <td><code>snapshot-differs</code></td>
 <td>409</td>
 <td>choose another UUID</td>
@@ -411,7 +416,7 @@ enum RenderedArticles {
 """##),
     "accesscontrol": Manual.Article(
       title: ##"Access control"##,
-      digest: "f364180f10af39b9074c13e583a76a862321ed31f25078c6f4b941e068432b83",
+      digest: "800a99d494c8a2c41bf97cba428db568afcf544d6d940049e10d348fcb128a0d",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Access control</h1>
@@ -549,6 +554,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tbody>
 </table></div>
 <h3 id="revocation">Revocation</h3>
+<p>Users whom a proxy names have no token: each request has the scopes of the groups that the proxy states with it (<a href="/docs/signinbyproxy">Sign-in by a proxy</a>).</p>
 <p>A client can prove its identity with a certificate instead of a secret: its common name is the id of a token (<a href="/docs/deploying">Deploying</a>). The API treats such a request like one with the token, except that pages of other sites can change nothing, because browsers send certificates with requests of any page.</p>
 <p>A revoked or expired token also ends the requests that are running with it, and web sessions that were started with it. The server checks once a second and resets the connections of such requests. An upload or a change whose last byte arrives later is refused with <code>401</code> and not stored. Parts of a response that the operating system has already accepted may still arrive. A link is checked when a download starts, and not again.</p>
 <h3 id="how-tokens-are-stored">How tokens are stored</h3>
@@ -609,7 +615,7 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 <h3 id="browsers">Browsers</h3>
 <p>The API uses no cookies and answers no preflight requests, except for uploads (<a href="/docs/resumableuploads">Resumable uploads</a>). A page of another site can therefore not make a browser send a token.</p>
 <p>An open store needs no token, so it is protected in another way. It refuses requests that change something and come from a page of another site, by <code>Sec-Fetch-Site</code> or else <code>Origin</code>. It answers only when it is addressed by an IP address, by <code>localhost</code> or a name below it, by a name without a dot, or by a name that ends with <code>.local</code>: this prevents DNS rebinding. A dot at the end of the name changes nothing. <code>Host</code> must not have the zone of an IPv6 address (<code>[fe80::1%25eth0]</code>), which only the client knows: clients leave it out.</p>
-<p>The web pages use sessions: see <a href="/docs/webpages">Web pages</a>.</p>
+<p>The web pages use sessions: see <a href="/docs/webpages">Web pages</a>. Where a proxy signs users in, it knows them by a cookie, and calls of the API that change something are accepted from pages of this server only: see <a href="/docs/signinbyproxy">Sign-in by a proxy</a>.</p>
 </article>
 </div>
 """##),
@@ -1372,7 +1378,7 @@ snapshot demo                                  # the whole sequence on sample da
 """##),
     "deploying": Manual.Article(
       title: ##"Deploying"##,
-      digest: "7b279dd38f317dbb0d664203e692af987c0de30a2c1961bc2990c6e0041ab584",
+      digest: "54826c6b92a66847c08930ad0c58307d39fa53757d91993d3f33cafa939e83a9",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Deploying</h1>
@@ -1519,7 +1525,7 @@ SNAPSHOT_TOKEN=… snapshot upload bundle.zip --report BUG-123 --server https://
 <h4 id="certificates-of-clients">Certificates of clients</h4>
 <p>With <code>--tls-client-ca</code> a client can prove its identity with a certificate that one of these authorities has issued. Its common name is the id of a token (<code>snapshot token list</code>): a request without a token then has the scopes, limits and rates of that token, until the token expires or is revoked. The web pages need a token as before. Clients without a certificate are served too; one with a certificate of another authority can't connect.</p>
 <h3 id="behind-a-proxy">Behind a proxy</h3>
-<p>All three examples terminate HTTPS for <code>snapshots.example.org</code> and forward to <code>127.0.0.1:8080</code>. They do the same six things:</p>
+<p>All four examples terminate HTTPS for <code>snapshots.example.org</code> and forward to <code>127.0.0.1:8080</code>. They do the same six things:</p>
 <ul>
 <li>They forward request bodies as they arrive, without a size limit of their own, so that uploads can be resumed.</li>
 <li>They replace the field <code>Forwarded</code> with the client's address. A proxy that forwards the field of the client would let clients choose their address.</li>
@@ -1535,6 +1541,7 @@ SNAPSHOT_TOKEN=… snapshot upload bundle.zip --report BUG-123 --server https://
 <p>With <code>forwardingFields: x-forwarded</code>, the server reads <code>X-Forwarded-For</code> instead of <code>Forwarded</code>, and from the same proxies <code>X-Forwarded-Proto</code>, <code>X-Forwarded-Host</code> and <code>X-Forwarded-Prefix</code>, which have the meaning of <code>publicURL</code> (see below) where that is not set. Traefik and others send them. The proxy must append the address to <code>X-Forwarded-For</code>, and replace the other three: a request in which one of them is there twice, or is malformed, is answered with <code>400</code>. A proxy must not forward those of a client that it does not set itself. Fields of others than <code>trustedProxies</code> have no effect.</p>
 <p>nginx and HAProxy need a certificate. For example, Debian's <code>certbot certonly --standalone --domain snapshots.example.org</code> writes those of Let's Encrypt to <code>/etc/letsencrypt</code>. HAProxy reads <code>fullchain.pem</code> and <code>privkey.pem</code> from one file, one after the other.</p>
 <p>The server then sends no <code>104</code> responses, because most proxies do not forward them. Resumable uploads work without them.</p>
+<p>The proxy can also sign users in with the accounts of the team: <a href="/docs/signinbyproxy">Sign-in by a proxy</a>.</p>
 <h4 id="nginx">nginx</h4>
 <p>Version 1.22 or later, for example as <code>/etc/nginx/conf.d/snapshots.conf</code>:</p>
 <pre><code>map $remote_addr $snapshots_forwarded {
@@ -1603,6 +1610,28 @@ backend snapshots
   }
 }
 </code></pre>
+<h4 id="apache">Apache</h4>
+<p>Version 2.4.54 or later, for example as <code>/etc/apache2/sites-available/snapshots.conf</code>, with <code>a2enmod headers proxy_http ssl</code>:</p>
+<pre><code>&lt;VirtualHost *:443&gt;
+  ServerName snapshots.example.org
+  SSLEngine on
+  SSLCertificateFile    /etc/letsencrypt/live/snapshots.example.org/fullchain.pem
+  SSLCertificateKeyFile /etc/letsencrypt/live/snapshots.example.org/privkey.pem
+
+  LimitRequestBody 0
+  AllowEncodedSlashes NoDecode
+  ProxyPreserveHost On
+  ProxyTimeout 600
+  ProxyPass / http://127.0.0.1:8080/ nocanon
+  RequestHeader set Forwarded &quot;expr=for=\&quot;%{REMOTE_ADDR}\&quot;&quot;
+  RequestHeader set Forwarded &quot;expr=for=\&quot;[%{REMOTE_ADDR}]\&quot;&quot; &quot;expr=%{REMOTE_ADDR} =~ /:/&quot;
+&lt;/VirtualHost&gt;
+
+&lt;VirtualHost *:80&gt;
+  ServerName snapshots.example.org
+  Redirect 308 / https://snapshots.example.org/
+&lt;/VirtualHost&gt;
+</code></pre>
 <h4 id="check-it">Check it</h4>
 <pre><code>runuser -u snapshot -- snapshot doctor --config /etc/snapshot/server.yaml --url https://snapshots.example.org
 </code></pre>
@@ -1614,7 +1643,7 @@ curl -T example.zip -H 'Content-Type: application/zip' -H &quot;Authorization: B
   https://snapshots.example.org/v1/reports/TEST/snapshots/$id
 tail -n 1 /var/lib/snapshot/audit.log     # &quot;address&quot; is your address, not the proxy's
 </code></pre>
-<p><code>Tests/Proxies/run</code> starts nginx, HAProxy and Caddy with these files and checks all of this.</p>
+<p><code>Tests/Proxies/run</code> starts nginx, HAProxy, Caddy and Apache with these files and checks all of this.</p>
 <h4 id="under-a-path">Under a path</h4>
 <p>The server can share a host with other services, under a path of its own:</p>
 <pre><code>server:
@@ -1627,7 +1656,7 @@ location /snapshots/ {
   proxy_pass http://127.0.0.1:8080;
 }
 </code></pre>
-<p>With HAProxy, <code>http-request replace-path /snapshots(/.*) \1</code> removes the path, and with Caddy <code>handle_path /snapshots/*</code>. Both keep <code>%2F</code>. nginx decodes the path if <code>proxy_pass</code> has one of its own, so do not remove it there.</p>
+<p>With HAProxy, <code>http-request replace-path /snapshots(/.*) \1</code> removes the path, with Caddy <code>handle_path /snapshots/*</code>, and with Apache <code>ProxyPass /snapshots/ http://127.0.0.1:8080/ nocanon</code>. All keep <code>%2F</code>. nginx decodes the path if <code>proxy_pass</code> has one of its own, so do not remove it there.</p>
 <p>The proxy should pass on <code>Host</code>. One that replaces it by an IP address, or by a name without a dot, works too: forms are then accepted only from pages of the public address. A request under any other name keeps that name, so an open store refuses it. The client library and the command accept the public URL as the server's address. The path can't be one that the server itself uses for other names, such as <code>/v1</code>, <code>/reports</code> or <code>/docs</code>; the server then does not start and <code>snapshot config check</code> says why.</p>
 <p>Other services on the same host are of the same origin for browsers: their pages can read what a signed-in user can read. Use a host name of its own if you do not trust all of them.</p>
 <h3 id="containers">Containers</h3>
@@ -2132,7 +2161,7 @@ chown -R snapshot: /srv/snapshot
 """##),
     "observability": Manual.Article(
       title: ##"Observability"##,
-      digest: "c7f13bcac97d98f849ac46e9199ff2540b813f634813b022888535e292920691",
+      digest: "7c1436a6ce7e44b5c32f157e352ac0626479da5d8a8b3710817778b0625f37f7",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Observability</h1>
@@ -2174,12 +2203,16 @@ chown -R snapshot: /srv/snapshot
 <td>id of the token, never the token itself; missing if there was none, or an unknown one</td>
 </tr>
 <tr>
+<td><code>user</code></td>
+<td>name of the user whom a trusted proxy has named, in place of a token (<a href="/docs/signinbyproxy">Sign-in by a proxy</a>)</td>
+</tr>
+<tr>
 <td><code>link</code></td>
 <td><code>true</code> if a download link was used</td>
 </tr>
 <tr>
 <td><code>action</code></td>
-<td>operation id in <code>/openapi.json</code>, also if a web page performed it. Only pages have <code>openAttachLink</code>, <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code>, <code>searchContents</code> and <code>readHistory</code>; <code>expireByRule</code> is a deletion by a retention rule</td>
+<td>operation id in <code>/openapi.json</code>, also if a web page performed it. Only pages have <code>openAttachLink</code>, <code>signIn</code>, <code>signOut</code>, <code>compareSnapshots</code>, <code>searchContents</code> and <code>readHistory</code>; <code>expireByRule</code> is a deletion by a retention rule; <code>stateUser</code> is a refused request that states a user, on any path</td>
 </tr>
 <tr>
 <td><code>snapshot</code>, <code>report</code></td>
@@ -2213,11 +2246,11 @@ chown -R snapshot: /srv/snapshot
 <li><strong>If a line cannot be written, the request is not served.</strong> On a full disk, the next lines use 1 MiB that each file reserves, about 3,500 lines, so that snapshots can be deleted. When that is used up, or more than 10,000 events are waiting, such requests are answered with <code>503</code> (<code>audit-unavailable</code>) and have no effect. If writing fails after a change was made, the change remains, and the event is in the server's own log at the level <code>critical</code>.</li>
 <li>A form that deletes several snapshots has a line for each of them, and one without a snapshot for the request.</li>
 <li>The file is only appended to, with the mode 0600. At <code>auditFileBytes</code> it is renamed to <code>audit.log.1</code>, that to <code>audit.log.2</code>, and so on; <code>auditFiles</code> of them are kept. If another program moves or removes it, the server creates a new one.</li>
-<li>Refusals have files of their own, with the same limits, so that they cannot displace other lines. Refusals with the same token, address, action and problem are combined: the first has a line, and all others within ten seconds share one line with their <code>count</code> and the request and snapshot of the last. If there are more than 1,000 such groups at once, the others are combined by action and problem only.</li>
+<li>Refusals have files of their own, with the same limits, so that they cannot displace other lines. Refusals with the same token or user, address, action and problem are combined: the first has a line, and all others within ten seconds share one line with their <code>count</code> and the request and snapshot of the last. If there are more than 1,000 such groups at once, the others are combined by action and problem only.</li>
 <li>Several servers (<a href="/docs/manyservers">Many Servers</a>) copy their files into one table of the database, <code>snapshot_audit_1.line</code>, within about a second. The files remain the record that is written before the response; a line is copied once it also survives a power failure, and each line exactly once, also after restarts and a time without the database. The table keeps the lines of as many files of each server as <code>auditFiles</code> says, and those of a server that has not run for a year are removed. The file <code>audit-id</code> in the storage folder identifies the server. This prints the lines of all servers of the last day, as they are in the files: <code>psql -At -c &quot;SELECT line FROM snapshot_audit_1.line WHERE time &gt; now() - interval '1 day' ORDER BY time&quot;</code>.</li>
 </ul>
 <h3 id="the-access-log">The access log</h3>
-<p>Each request has a line in the server's log at the level <code>info</code>: method, path without query, route, status, bytes received and sent, duration, request id, address, token id and trace. It never contains a token, a signature or a query.</p>
+<p>Each request has a line in the server's log at the level <code>info</code>: method, path without query, route, status, bytes received and sent, duration, request id, address, token id or user, and trace. It never contains a token, a signature or a query.</p>
 <h3 id="request-ids-and-traces">Request ids and traces</h3>
 <p>The server uses the client's <code>X-Request-Id</code> if it has 1 to 128 letters, digits and <code>- _ . : = + / @ ~</code>; otherwise it makes an id. Every response contains the id.</p>
 <p><code>traceparent</code> (W3C Trace Context) connects a request with the trace of its caller. The trace id is in the access log and in <code>ServiceContext</code>. A tracer that the process was started with (swift-distributed-tracing) receives a span for each request; the product contains no tracer.</p>
@@ -2325,7 +2358,7 @@ rule_files: [alerts.yaml]
 """##),
     "personaldata": Manual.Article(
       title: ##"Personal data"##,
-      digest: "7b7d51c70bd1dc1c832c17b301025efa00470130f15bf4fcc48120a8584d84ba",
+      digest: "d981404512f4d35c76a8f88a6680664ff60c8c9e622dd23373a6fa4838f55c7b",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Personal data</h1>
@@ -2372,7 +2405,7 @@ snapshot delete --before 2026-01-01 --yes
 </tr>
 <tr>
 <td>record: <code>UUID.json</code> beside it, or an object</td>
-<td>report, device, application, note, fields, comments, identifiers, the id of the token</td>
+<td>report, device, application, note, fields, comments, identifiers, the id of the token or the name of a user of a proxy</td>
 <td>deleted at once with the snapshot. An empty file or a row remains, which reserves the UUID and has no other data</td>
 </tr>
 <tr>
@@ -2417,7 +2450,7 @@ snapshot delete --before 2026-01-01 --yes
 </tr>
 <tr>
 <td>audit log: <code>audit.log</code>, <code>audit-refused.log</code> and their rotated files, or a table</td>
-<td>who read and changed what and when, by UUID, report, token and address of the client. No contents of snapshots</td>
+<td>who read and changed what and when, by UUID, report, token or user of a proxy, and address of the client. No contents of snapshots</td>
 <td>the oldest file goes when the log is rotated (<code>auditFileBytes</code>, <code>auditFiles</code>)</td>
 </tr>
 <tr>
@@ -2992,7 +3025,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "3fe48d2387c3a970cd064087468f2dd7e9bf5e3eca910be78c89084f88dbc084",
+      digest: "67cd6d1cc71753c49756fa30fa476da5c99658d93ccca039dbfa5a8e1b5460de",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -3002,6 +3035,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <ul>
 <li><a href="#without-a-restart">Without a restart</a></li>
 <li><a href="#server">Server</a></li>
+<li><a href="#users-of-a-proxy">Users of a proxy</a></li>
 <li><a href="#redaction">Redaction</a></li>
 <li><a href="#shared-snapshots">Shared snapshots</a></li>
 <li><a href="#https">HTTPS</a></li>
@@ -3030,6 +3064,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <ul>
 <li><code>requestsPerToken</code>, <code>requestsPerAddress</code>, <code>uploadsPerToken</code>, <code>uploadsPerAddress</code></li>
 <li><code>trustedProxies</code>, for new connections</li>
+<li><code>trustedUser.*</code></li>
 <li><code>tls.certificate</code>, <code>tls.key</code>, <code>tls.ocsp</code>, <code>tls.clientAuthorities</code>, and the contents of the files, for new connections. HTTPS is turned on and off only by a restart</li>
 <li><code>limits.*</code>; what has begun keeps its limits</li>
 <li><code>retention.*</code>; the rules are applied with the next run</li>
@@ -3174,6 +3209,45 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <td><code>logLevel</code></td>
 <td><code>info</code></td>
 <td><code>trace</code>, <code>debug</code>, <code>info</code>, <code>notice</code>, <code>warning</code>, <code>error</code> or <code>critical</code></td>
+</tr>
+</tbody>
+</table></div>
+<h3 id="users-of-a-proxy">Users of a proxy</h3>
+<p>Below <code>server.trustedUser</code>. A proxy can sign users in and name them in each request: see <a href="/docs/signinbyproxy">Sign-in by a proxy</a>.</p>
+<div class="wide" tabindex="0" role="region" aria-label="Users of a proxy">
+<table class="list many"><caption class="hidden">Users of a proxy</caption>
+<thead>
+<tr>
+<th scope="col">setting</th>
+<th scope="col">default</th>
+<th scope="col">meaning</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>header</code></td>
+<td><code>Remote-User</code></td>
+<td>field with the name of the user, which must have no other meaning</td>
+</tr>
+<tr>
+<td><code>groups</code></td>
+<td>none</td>
+<td>field with the groups of the user, separated by commas</td>
+</tr>
+<tr>
+<td><code>from</code></td>
+<td>none</td>
+<td>where requests with these fields may come from: addresses and blocks such as <code>10.0.0.0/8</code>, <code>unix</code> for a Unix socket, <code>mtls:NAME</code> for a client certificate with this common name, <code>mtls</code> for any. Without it, the fields have no meaning</td>
+</tr>
+<tr>
+<td><code>scopes</code></td>
+<td>none</td>
+<td>scopes of groups: <code>developers=read comment, leads=admin</code></td>
+</tr>
+<tr>
+<td><code>everybody</code></td>
+<td>none</td>
+<td>scopes of every user, also without a group</td>
 </tr>
 </tbody>
 </table></div>
@@ -3544,9 +3618,225 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </article>
 </div>
 """##),
+    "signinbyproxy": Manual.Article(
+      title: ##"Sign-in by a proxy"##,
+      digest: "4579eaa362cc7055b1464276d46e3f2619db8c2d3211a8b43198068a55d87f9f",
+      html: ##"""
+<nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
+<div class="title"><div><h1>Sign-in by a proxy</h1>
+<p>Let the team sign in with the accounts that it has, at a proxy that knows them.</p></div></div>
+<div class="document">
+<nav class="card contents" aria-labelledby="on-this-page"><h2 id="on-this-page">On this page</h2>
+<ul>
+<li><a href="#what-the-proxy-must-do">What the proxy must do</a></li>
+<li><a href="#what-the-server-refuses">What the server refuses</a></li>
+<li><a href="#beside-it">Beside it</a></li>
+<li><a href="#apache-with-mod-auth-openidc">Apache with mod_auth_openidc</a></li>
+<li><a href="#nginx-with-oauth2-proxy">nginx with oauth2-proxy</a></li>
+<li><a href="#check-it">Check it</a></li>
+</ul></nav>
+<article class="card prose">
+<h2 id="overview">Overview</h2>
+<p>A proxy such as Apache with mod_auth_openidc, or nginx with oauth2-proxy, signs users in at a provider of OpenID Connect, and names the user and the user's groups in two fields of each request that it forwards. The server trusts these fields if they come from the proxy, and nobody else:</p>
+<pre><code>server:
+  publicURL: https://snapshots.example.org
+  trustedProxies: 127.0.0.1
+  trustedUser:
+    header: Remote-User
+    groups: Remote-Groups
+    from: 127.0.0.1
+    scopes: developers=read comment attach, leads=admin
+    everybody: &quot;&quot;
+</code></pre>
+<div class="wide">
+<table class="list"><caption class="hidden">Overview</caption>
+<thead>
+<tr>
+<th scope="col">setting</th>
+<th scope="col">meaning</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td><code>header</code></td>
+<td>the field with the name of the user. It must have no other meaning: <code>Authorization</code>, <code>Cookie</code>, <code>Host</code> and others are refused</td>
+</tr>
+<tr>
+<td><code>groups</code></td>
+<td>the field with the groups, separated by commas</td>
+</tr>
+<tr>
+<td><code>from</code></td>
+<td>where requests with these fields may come from, separated by commas: addresses and blocks such as <code>10.0.0.0/8</code> at the other end of the connection; <code>unix</code> for a Unix socket; <code>mtls:NAME</code> for a client certificate with this common name, or <code>mtls</code> for any certificate of <code>tls.clientAuthorities</code></td>
+</tr>
+<tr>
+<td><code>scopes</code></td>
+<td>the scopes of groups: <code>GROUP=SCOPE SCOPE</code>, separated by commas, at most 100 groups. Names are compared exactly. Other groups give nothing</td>
+</tr>
+<tr>
+<td><code>everybody</code></td>
+<td>the scopes of every user, also of those without a group, separated by commas</td>
+</tr>
+</tbody>
+</table></div>
+<p>Without <code>from</code>, the fields have no meaning. <code>snapshot config check</code> names settings that do not fit each other. All of them change with <code>SIGHUP</code>, without a restart.</p>
+<p>A user has the scopes of all groups together, and no limits to reports or applications. <strong>Nothing is kept between requests</strong>: each one is judged by its own fields, so a user who is removed from a group, or signs out, loses the rights with the next request that the proxy forwards without the group. How soon that is depends on the proxy, which often asks its provider only now and then: see the examples. A download or an upload that is running continues.</p>
+<p>The name of the user is what the proxy sends. Let it send one that is never given to another person, such as the claim <code>sub</code>, or an e-mail address that your organisation does not reuse.</p>
+<h3 id="what-the-proxy-must-do">What the proxy must do</h3>
+<ul>
+<li><strong>It removes both fields from requests of clients</strong>, on every path, before it sets its own. Otherwise every client can be every user. <code>snapshot doctor</code> can't see this; the check at the end of this page does.</li>
+<li>Only the proxy can reach the server from the addresses in <code>from</code>. Other users and programs of the same machine also come from <code>127.0.0.1</code>: where there are any, use a Unix socket, or client certificates with <code>mtls:NAME</code>. Plain <code>mtls</code> believes every client with a certificate, also one whose certificate stands for a token.</li>
+<li>It forwards <code>Origin</code> and <code>Sec-Fetch-Site</code> unchanged, as proxies do, and <code>Host</code>.</li>
+<li>It uses HTTPS. Browsers keep no cookie of the pages otherwise.</li>
+<li>Put it into <code>trustedProxies</code> too, so that rates, limits and the audit log know the address of the client. With <code>from</code>, only the other end of the connection counts, and never an address in <code>Forwarded</code>.</li>
+</ul>
+<h3 id="what-the-server-refuses">What the server refuses</h3>
+<div class="wide" tabindex="0" role="region" aria-label="What the server refuses">
+<table class="list many"><caption class="hidden">What the server refuses</caption>
+<thead>
+<tr>
+<td></td>
+<th scope="col">response</th>
+<th scope="col">audit log</th>
+</tr>
+</thead>
+<tbody>
+<tr>
+<td>one of the fields from elsewhere, on any path, also with a valid token</td>
+<td><code>403</code> (<code>user-not-trusted</code>)</td>
+<td><code>stateUser</code>, <code>refused</code></td>
+</tr>
+<tr>
+<td>a field that is there twice, or is written with <code>_</code> in place of <code>-</code></td>
+<td><code>400</code> (<code>malformed-user</code>)</td>
+<td>the same</td>
+</tr>
+<tr>
+<td>a name that is empty, longer than 128 bytes, <code>(null)</code>, or has a comma, a control character or a character beyond ASCII</td>
+<td><code>400</code> (<code>malformed-user</code>)</td>
+<td>the same</td>
+</tr>
+<tr>
+<td>groups of more than 16 KiB, or with a control character</td>
+<td><code>400</code> (<code>malformed-user</code>)</td>
+<td>the same</td>
+</tr>
+<tr>
+<td>a change that no page of this server sent</td>
+<td><code>403</code> (<code>cross-site</code>)</td>
+<td>with the action</td>
+</tr>
+</tbody>
+</table></div>
+<p>Fields from elsewhere count as wrong tokens of the address, and are slowed down like these. A comma would be what intermediaries write between the values of a doubled field, and <code>(null)</code> is what Apache sends for a variable without value. Letters beyond ASCII can look alike, and proxies encode them differently: let the proxy send another claim for such users.</p>
+<p>The proxy knows users by a cookie, which browsers send with requests of any page. So a request of a user that changes something is accepted only if the browser states, by <code>Sec-Fetch-Site</code> or <code>Origin</code>, that a page of this server sent it, also under <code>/v1</code>. Forms need their token as well. Programs use tokens.</p>
+<h3 id="beside-it">Beside it</h3>
+<ul>
+<li><strong>Tokens</strong> work as before. A request with a token in <code>Authorization</code> is that of the token, whatever user the proxy names. Another credential there, such as one of the provider, is ignored if there is a user. Let calls with tokens pass without a sign-in, as the examples do: they then also work while the provider does not.</li>
+<li><strong>A store without tokens is not open</strong> while <code>from</code> has a value, on any address. Whoever comes without a user and without a token is refused. <code>insecure</code> can't be set too.</li>
+<li><strong>Pages</strong> show the name of the user, and no sign-in and sign-out. <code>/sign-in</code> redirects to the home page. Whoever reaches the server without the proxy can still sign in with a token.</li>
+<li><strong>Records, comments and logs</strong> have the name: <code>attachedBy</code> of a record and <code>token</code> of a comment are <code>user:NAME</code>, the audit log has <code>user</code>. Rates and quotas for each token also apply to each user.</li>
+<li><strong>Links to attach</strong>, and their pages, need no user. Users can't make them, because such a link is valid only while the token is that made it, and nothing is known of a user between requests. Make them with a token. Links to bundles can be made by users with <code>read</code>.</li>
+</ul>
+<h3 id="apache-with-mod-auth-openidc">Apache with mod_auth_openidc</h3>
+<p>Debian's <code>apache2</code> and <code>libapache2-mod-auth-openidc</code>, with <code>a2enmod auth_openidc headers proxy_http ssl</code>:</p>
+<pre><code>&lt;VirtualHost *:443&gt;
+  ServerName snapshots.example.org
+  SSLEngine on
+  SSLCertificateFile    /etc/letsencrypt/live/snapshots.example.org/fullchain.pem
+  SSLCertificateKeyFile /etc/letsencrypt/live/snapshots.example.org/privkey.pem
+
+  OIDCProviderMetadataURL https://id.example.org/.well-known/openid-configuration
+  OIDCClientID            snapshots
+  OIDCClientSecret        SECRET
+  OIDCCryptoPassphrase    PASSPHRASE
+  OIDCRedirectURI         https://snapshots.example.org/oidc/callback
+  OIDCScope               &quot;openid email&quot;
+  OIDCRemoteUserClaim     email
+  OIDCPassClaimsAs        environment
+  # The groups are those of the provider's userinfo endpoint, which is asked again: a removed group ends within a minute.
+  OIDCPassIDTokenAs       payload
+  OIDCUserInfoRefreshInterval 60
+
+  # Nobody but this proxy states a user, the client's address or groups.
+  RequestHeader unset Remote-User early
+  RequestHeader unset Remote-Groups early
+  RequestHeader set Forwarded &quot;expr=for=\&quot;%{REMOTE_ADDR}\&quot;&quot;
+  RequestHeader set Forwarded &quot;expr=for=\&quot;[%{REMOTE_ADDR}]\&quot;&quot; &quot;expr=%{REMOTE_ADDR} =~ /:/&quot;
+
+  LimitRequestBody 0
+  AllowEncodedSlashes NoDecode
+  ProxyPreserveHost On
+  ProxyTimeout 600
+  ProxyPass /oidc/ !
+  ProxyPass / http://127.0.0.1:8080/ nocanon
+
+  &lt;Location /&gt;
+    AuthType openid-connect
+    Require valid-user
+    RequestHeader set Remote-User &quot;expr=%{REMOTE_USER}&quot;
+    RequestHeader set Remote-Groups &quot;expr=%{reqenv:OIDC_CLAIM_groups}&quot;
+  &lt;/Location&gt;
+
+  # Programs with tokens, links without an account, and probes need no sign-in.
+  &lt;LocationMatch &quot;^/(v1/|attach$|assets/|healthz$|readyz$|openapi\.json$)&quot;&gt;
+    AuthType None
+    Require all granted
+    RequestHeader unset Remote-User
+    RequestHeader unset Remote-Groups
+  &lt;/LocationMatch&gt;
+&lt;/VirtualHost&gt;
+</code></pre>
+<p>mod_auth_openidc removes its own fields from requests of clients, and asks the provider for the groups again after <code>OIDCUserInfoRefreshInterval</code>. Groups that a provider states in the ID token only would stay those of the sign-in: end such sessions early, with <code>OIDCSessionMaxDuration</code>. <code>OIDCRemoteUserClaim</code> chooses the name of the user.</p>
+<h3 id="nginx-with-oauth2-proxy">nginx with oauth2-proxy</h3>
+<p>oauth2-proxy runs with <code>--reverse-proxy --set-xauthrequest --cookie-refresh 1m</code> and listens on port 4180. In the server of <a href="/docs/deploying">Deploying</a>, these locations take the place of the one there:</p>
+<pre><code># With the other directives of the location of Deploying in each, such as proxy_set_header Host.
+location / {
+  auth_request /oauth2/auth;
+  error_page 401 =403 /oauth2/sign_in;
+  auth_request_set $user $upstream_http_x_auth_request_email;
+  auth_request_set $groups $upstream_http_x_auth_request_groups;
+  # These replace what the client has sent, also where the values are empty.
+  proxy_set_header Remote-User $user;
+  proxy_set_header Remote-Groups $groups;
+  proxy_pass http://127.0.0.1:8080;
+}
+
+# Programs with tokens, links without an account, and probes need no sign-in.
+location ~ ^/(v1/|attach$|assets/|healthz$|readyz$|openapi\.json$) {
+  proxy_set_header Remote-User &quot;&quot;;
+  proxy_set_header Remote-Groups &quot;&quot;;
+  proxy_pass http://127.0.0.1:8080;
+}
+
+location /oauth2/ {
+  proxy_pass http://127.0.0.1:4180;
+  proxy_set_header Host $http_host;
+  proxy_set_header X-Auth-Request-Redirect $request_uri;
+}
+
+location = /oauth2/auth {
+  internal;
+  proxy_pass http://127.0.0.1:4180;
+  proxy_set_header Host $http_host;
+  proxy_set_header Content-Length &quot;&quot;;
+  proxy_pass_request_body off;
+}
+</code></pre>
+<p>nginx ignores fields with <code>_</code> in their names, unless <code>underscores_in_headers</code> is on; leave it off. A location that sets one field with <code>proxy_set_header</code> does not inherit the others.</p>
+<h3 id="check-it">Check it</h3>
+<p>From a machine that is not the proxy:</p>
+<pre><code># The proxy removes the field: 401, and no name. 403 or 200 would be wrong.
+curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Groups: leads' https://snapshots.example.org/v1/snapshots
+</code></pre>
+<p><code>Tests/Proxies/run</code> starts Apache and nginx with these files, and signs a user in.</p>
+<p>After you have signed in with a browser, the last line of <code>audit.log</code> has your name as <code>user</code> and the address of your browser.</p>
+</article>
+</div>
+"""##),
     "snapshotserver": Manual.Article(
       title: ##"Documentation"##,
-      digest: "d2091d4f58f12d71368a467f32597802a8808cc20a76f783bc32cfcfd3c60003",
+      digest: "1f1efb85ec12b98cc5111a1d82077bef5e2f37833cfc0476f5e77a39e0367820",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a></nav>
 <div class="title"><div><h1>Documentation</h1>
@@ -3566,6 +3856,9 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </li>
 <li><a href="/docs/https">HTTPS in five minutes</a>
 <p>Three ways to serve snapshots over HTTPS, and which one fits.</p>
+</li>
+<li><a href="/docs/signinbyproxy">Sign-in by a proxy</a>
+<p>Let the team sign in with the accounts that it has, at a proxy that knows them.</p>
 </li>
 <li><a href="/docs/manyservers">Many Servers</a>
 <p>Let several servers share their snapshots in an object store and a PostgreSQL database.</p>
@@ -3708,7 +4001,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "3cfb611f4848b56de6aaab89e65836da42ce8d901945537bc72552e8018b091c",
+      digest: "faf79de94c1893e17e799a7bd1e6fa6cd390a5ae8b68afdb9a04e78fb426cec8",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -3955,6 +4248,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li>A browser that follows a link from another site does not send the cookie (<code>SameSite=Strict</code>). It gets a page that loads the requested page again from this site.</li>
 <li>After signing in the browser is redirected to a path of this server only.</li>
 </ul>
+<p>A proxy can sign users in instead (<a href="/docs/signinbyproxy">Sign-in by a proxy</a>). The pages then show the name of the user, and neither sign-in nor sign-out.</p>
 <p>The pages of <code>snapshot view</code> (<a href="/docs/command">The command</a>) are the same, with one difference: there is one user, whom the printed address signs in, once (<code>/sign-in/{secret}</code>). There are no tokens to enter and no forms that change something. The server responds only under a name of its own machine, such as <code>127.0.0.1</code>; others are answered with <code>421</code>.</p>
 <h3 id="timeline">Timeline</h3>
 <p>The changes from one snapshot of a report to the next begin with the values that changed in its recordings, the most telling first: values that did not change between the other snapshots of the page, of recordings with few changes; last those that always differ, such as times, identifiers and tokens. The nine newest snapshots of a page are compared, up to 64 MiB of bundles, recordings of up to 2 MiB, and for half a second. Then follow the changes that the records show: application, version, device, system, modules, complete modules, number of recordings, and size. The complete comparison is one link away. A module is complete if every identifier that it declares was recorded; the number is missing for snapshots whose record does not contain all identifiers (more than 1,000, or 16 KiB of them).</p>
