@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "ae1a1f00022037f4e4539b206d7de4e7f7708b6010e8d3fe629890d7149f8042",
+      digest: "623fc2d46a8bd267acf1e723750b2895ce44282cdbb565daef0f35f1fbdf26f3",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -404,6 +404,10 @@ enum RenderedArticles {
 <td><code>GET</code>, <code>POST /v1/reindex</code></td>
 <td>the progress of the catalogue; <code>POST</code> rebuilds it</td>
 </tr>
+<tr>
+<td><code>GET /v1/webhooks</code></td>
+<td>what became of the events for webhooks; the calls below it list deliveries, send a test event, and send events again. See <a href="/docs/webhooks">Webhooks</a></td>
+</tr>
 </tbody>
 </table></div>
 </article>
@@ -411,7 +415,7 @@ enum RenderedArticles {
 """##),
     "accesscontrol": Manual.Article(
       title: ##"Access control"##,
-      digest: "f364180f10af39b9074c13e583a76a862321ed31f25078c6f4b941e068432b83",
+      digest: "bd253ad7d49354dfab01aac2b82d4fb4c937f398b1c9fa4acaa801857a06f207",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Access control</h1>
@@ -528,7 +532,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td><code>403</code> (<code>caller-limited</code>)</td>
-<td>the call concerns all snapshots (<code>/metrics</code>, <code>reindex</code>, <code>expirations</code>, <code>scrub</code>), and the token is limited to some</td>
+<td>the call concerns all snapshots (<code>/metrics</code>, <code>reindex</code>, <code>expirations</code>, <code>scrub</code>, <code>webhooks</code>), and the token is limited to some</td>
 </tr>
 <tr>
 <td><code>404</code></td>
@@ -827,7 +831,7 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 """##),
     "calls": Manual.Article(
       title: ##"Calls"##,
-      digest: "8935c30a9f95a30f9d0948314c1072df3de1a7df9e09fa5c8462c964858b1de6",
+      digest: "be30fd03a0557a03cc2689989f3d3f4c7f9e74f46dd73a95e50461cb64f98a49",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Calls</h1>
@@ -1060,6 +1064,34 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td><code>GET</code>, <code>HEAD</code></td>
+<td><code>/v1/webhooks</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Lists the webhooks, with what became of their events.</td>
+</tr>
+<tr>
+<td><code>GET</code>, <code>HEAD</code></td>
+<td><code>/v1/webhooks/{webhook}/deliveries</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Lists the deliveries to a webhook, newest first.</td>
+</tr>
+<tr>
+<td><code>POST</code></td>
+<td><code>/v1/webhooks/{webhook}/test</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Sends a test event to a webhook, once.</td>
+</tr>
+<tr>
+<td><code>POST</code></td>
+<td><code>/v1/webhooks/{webhook}/redeliver</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Sends the events again that a webhook did not get.</td>
+</tr>
+<tr>
+<td><code>GET</code>, <code>HEAD</code></td>
 <td><code>/</code></td>
 <td><code>open</code></td>
 <td>never</td>
@@ -1104,7 +1136,7 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "f30ab4617f1fa7c2c9c273e82ad11d08a731f96fd941d3284b496ed240cbb9a1",
+      digest: "544679b99fa8ed2b6afb1e9a0a381b494e1d008a852a67f3ce2aceebed1591cc",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -1170,7 +1202,7 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 </thead>
 <tbody>
 <tr>
-<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>open</code>, <code>link</code>, <code>view</code>, and the others when given a snapshot on a server</td>
+<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>open</code>, <code>link</code>, <code>view</code>, <code>webhooks</code>, and the others when given a snapshot on a server</td>
 <td>a server: <code>--server URL</code>, or the environment variable <code>SNAPSHOT_SERVER</code>; default <code>http://127.0.0.1:8080</code>. Token: <code>--token-file FILE</code>, or the environment variable <code>SNAPSHOT_TOKEN</code>; line ends, a byte order mark and quotes around it are ignored. A server with a self-signed certificate: <code>--pin PIN</code>, or <code>SNAPSHOT_PIN</code>; one with a certificate of an authority that the system does not know: <code>--ca-file FILE</code></td>
 </tr>
 <tr>
@@ -1364,9 +1396,10 @@ snapshot serve --create-admin-token            # makes the first token and print
 snapshot config check --config FILE            # checks the settings, and starts nothing
 snapshot doctor --config FILE                  # examines a server on this machine
 snapshot doctor --config FILE --url https://snapshots.example.org
+snapshot webhooks list                         # what became of the events; also `test` and `redeliver`
 snapshot demo                                  # the whole sequence on sample data
 </code></pre>
-<p>When the server accepts connections it prints one line on standard output, <code>Listening on http://127.0.0.1:8080</code>. It logs to standard error, one JSON object per line, or plain lines on a terminal. <code>SIGHUP</code> makes it read the settings again. See <a href="/docs/settings">Settings</a> and <a href="/docs/deploying">Deploying</a>.</p>
+<p>When the server accepts connections it prints one line on standard output, <code>Listening on http://127.0.0.1:8080</code>. It logs to standard error, one JSON object per line, or plain lines on a terminal. <code>SIGHUP</code> makes it read the settings again. See <a href="/docs/settings">Settings</a>, <a href="/docs/deploying">Deploying</a> and <a href="/docs/webhooks">Webhooks</a>.</p>
 </article>
 </div>
 """##),
@@ -2128,7 +2161,7 @@ chown -R snapshot: /srv/snapshot
 """##),
     "observability": Manual.Article(
       title: ##"Observability"##,
-      digest: "c7f13bcac97d98f849ac46e9199ff2540b813f634813b022888535e292920691",
+      digest: "3be3316b9646bf51c5fd00df5a82168e2ee3cda60692043e172a4d8cef772dba",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Observability</h1>
@@ -2218,7 +2251,7 @@ chown -R snapshot: /srv/snapshot
 <p>The server uses the client's <code>X-Request-Id</code> if it has 1 to 128 letters, digits and <code>- _ . : = + / @ ~</code>; otherwise it makes an id. Every response contains the id.</p>
 <p><code>traceparent</code> (W3C Trace Context) connects a request with the trace of its caller. The trace id is in the access log and in <code>ServiceContext</code>. A tracer that the process was started with (swift-distributed-tracing) receives a span for each request; the product contains no tracer.</p>
 <h3 id="metrics">Metrics</h3>
-<p><code>/metrics</code> answers in the Prometheus text format. If the store has tokens it needs one with the scope <code>admin</code>. Labels have values from fixed lists: routes such as <code>GET /v1/snapshots/{id}</code> or <code>none</code>, statuses, outcomes.</p>
+<p><code>/metrics</code> answers in the Prometheus text format. If the store has tokens it needs one with the scope <code>admin</code>. Labels have values from fixed lists: routes such as <code>GET /v1/snapshots/{id}</code> or <code>none</code>, statuses, outcomes, and the names of the webhooks in the settings.</p>
 <div class="wide">
 <table class="list"><caption class="hidden">Metrics</caption>
 <thead>
@@ -2297,6 +2330,14 @@ chown -R snapshot: /srv/snapshot
 <td></td>
 </tr>
 <tr>
+<td><code>snapshot_webhook_deliveries</code>: events for webhooks; <code>failed</code> and <code>dropped</code> ones can be sent again (<a href="/docs/webhooks">Webhooks</a>)</td>
+<td><code>webhook</code>; <code>state</code>: <code>waiting</code>, <code>delivered</code>, <code>failed</code>, <code>dropped</code></td>
+</tr>
+<tr>
+<td><code>snapshot_webhook_disabled</code>: 1 if the webhook answered <code>410</code> and gets no events</td>
+<td><code>webhook</code></td>
+</tr>
+<tr>
 <td><code>snapshot_build_info</code></td>
 <td><code>version</code>; always 1</td>
 </tr>
@@ -2313,7 +2354,7 @@ chown -R snapshot: /srv/snapshot
     static_configs: [{ targets: [&quot;127.0.0.1:8080&quot;] }]
 rule_files: [alerts.yaml]
 </code></pre>
-<p>They report a server that does not answer or fails, a full or slow disk, growing queues, damaged bundles, an audit log that cannot be written, expirations that wait for a confirmation, a clock that may be wrong (see <a href="/docs/retention">Retention</a>) and a catalogue that stays behind. Monitor <code>/readyz</code> besides: any status but <code>200</code> means that uploads or lists are refused, and the body says why.</p>
+<p>They report a server that does not answer or fails, a full or slow disk, growing queues, damaged bundles, an audit log that cannot be written, expirations that wait for a confirmation, a clock that may be wrong (see <a href="/docs/retention">Retention</a>), a catalogue that stays behind, and webhooks that do not get their events. Monitor <code>/readyz</code> besides: any status but <code>200</code> means that uploads or lists are refused, and the body says why.</p>
 <h3 id="the-description-of-the-api">The description of the API</h3>
 <p><code>/openapi.json</code> describes every call, error and field in OpenAPI 3.1. It is generated from the same list of endpoints as the routes. The tests compare every response with it, and <code>Tests/Schemathesis/run</code> sends generated requests to a running server and compares the responses.</p>
 </article>
@@ -3973,7 +4014,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "webhooks": Manual.Article(
       title: ##"Webhooks"##,
-      digest: "4a580465d488874546e1cbd20b0ccee86a90931c3d95902f157bec273670660f",
+      digest: "e473b7b13381d5a4164c81a5834cef80bf92d7d1c062cb7b8d241aeef376c811",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Webhooks</h1>
@@ -3984,6 +4025,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li><a href="#events">Events</a></li>
 <li><a href="#verifying-an-event">Verifying an event</a></li>
 <li><a href="#delivery">Delivery</a></li>
+<li><a href="#looking-testing-sending-again">Looking, testing, sending again</a></li>
 <li><a href="#what-the-server-connects-to">What the server connects to</a></li>
 </ul></nav>
 <article class="card prose">
@@ -4070,14 +4112,24 @@ def is_genuine(secret, headers, body):
 <li>The events of one snapshot arrive in order: an event waits while an earlier one of its snapshot does. Events of different snapshots can arrive in any order.</li>
 <li>A status from 200 to 299 means success. Respond soon, and work afterwards: a try takes at most 15 seconds.</li>
 <li>After a failure the event is sent again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, ten times in all. <code>Retry-After</code> can make a pause longer, up to a day.</li>
-<li><code>410</code> disables the endpoint: nothing more is sent to it. To use it again, remove it from the settings and reload, add it and reload.</li>
+<li><code>410</code> disables the endpoint: no events are sent to it, and none are kept for it. <code>snapshot webhooks redeliver</code> enables it again.</li>
 <li>At most 10,000 events wait for an endpoint. Beyond, the oldest are dropped, and the log says so.</li>
 <li>An endpoint that fails or is slow delays neither clients of the server nor other endpoints.</li>
 </ul>
 <p>Servers that share their snapshots send no events (<a href="/docs/manyservers">Many Servers</a>). A backup does not contain the events that wait.</p>
+<h3 id="looking-testing-sending-again">Looking, testing, sending again</h3>
+<pre><code>snapshot webhooks list                           # each webhook: events that wait, were delivered, failed, were dropped
+snapshot webhooks list NAME                      # its deliveries, the newest first; --limit NUMBER
+snapshot webhooks test NAME                      # sends a test event, and prints what the receiver answered
+snapshot webhooks redeliver NAME                 # sends again what failed or was dropped
+snapshot webhooks redeliver NAME --event ID      # sends one event again, also if it was delivered
+</code></pre>
+<p>All have <code>--json</code>, and need a token with the scope <code>admin</code> if the server has tokens. The calls of the API are below <code>/v1/webhooks</code> (<a href="/docs/calls">Calls</a>). A webhook is named by its host and some digits, as logs and metrics name it too, because its path can be a secret.</p>
+<p>A test event has the type <code>snapshot.test</code>, an id that begins with <code>test_</code>, and no <code>data</code>. It is signed, and the address is checked, as for all others, but it is sent only once, and it changes nothing at the server. Answer events of types that you don't use with a status from 200 to 299.</p>
+<p>The server remembers a delivery for seven days after its end, at most 10,000 for each webhook; what it has forgotten can't be sent again. Events that are sent again begin with their first try, and keep their place in the order of their snapshot. If more than 10,000 would wait, only the oldest of them do: repeat the command later.</p>
+<p><code>/metrics</code> has the same numbers, and <code>Config/Monitoring</code> alerts for them (<a href="/docs/observability">Observability</a>). <code>snapshot doctor</code> names webhooks that do not get their events; it needs the token in <code>SNAPSHOT_TOKEN</code>.</p>
 <h3 id="what-the-server-connects-to">What the server connects to</h3>
 <p>The server looks up the name in a URL, checks every address, and connects to a checked address only. It refuses addresses that are not public: loopback, private networks, link-local addresses such as that of a cloud's metadata service, and IPv6 addresses that contain an IPv4 address. <code>allowedNetworks</code> names the networks in which your receivers are; plain <code>http</code> is used only there. Redirects are not followed, and no proxy is used.</p>
-<p>Logs name an endpoint by its host and some digits, because its path can be a secret.</p>
 </article>
 </div>
 """##),
