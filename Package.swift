@@ -152,9 +152,8 @@ let server = group(
     .target(
       name: "Webhooks",
       dependencies: [
-        "HTTPTransport", "HTTPSemantics", "PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO",
-        .httpTypes, .logging,
-        .crypto, .grdb,
+        "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPTransport", "HTTPSemantics",
+        "PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto, .grdb,
       ]),
     .target(
       name: "SnapshotWeb",
@@ -372,8 +371,8 @@ let tests = [
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
-          "SnapshotServer", "SnapshotWeb", "SnapshotAPI", "AccessControl", "Observability",
-          "SQLiteCatalog", "PrometheusMetrics",
+          "SnapshotServer", "SnapshotWeb", "Webhooks", "SnapshotAPI", "AccessControl", "Observability",
+          "SQLiteCatalog", "PrometheusMetrics", "HTTPTransport",
           "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
           "FileStore", "PostgreSQLClient", "PostgreSQLSharing", "PostgreSQLTesting", "SnapshotFormat",
           "ZipArchive",

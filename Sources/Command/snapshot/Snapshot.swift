@@ -24,8 +24,8 @@ struct Snapshot: AsyncParsableCommand {
       ReplayCommand.self, PreloadCommand.self, EmbedCommand.self,
       DeleteCommand.self, PinCommand.self, MarkGoodCommand.self, ExpireCommand.self,
       ScrubCommand.self, ReindexCommand.self, BackupCommand.self, RestoreCommand.self,
-      MigrateCommand.self, ConfigCommand.self, DoctorCommand.self, KeysCommand.self, MCPCommand.self,
-      SkillCommand.self,
+      MigrateCommand.self, ConfigCommand.self, DoctorCommand.self, WebhooksCommand.self,
+      KeysCommand.self, MCPCommand.self, SkillCommand.self,
     ])
 
   /// The text of `--version`, only if no subcommand is named. `list` has its own `--version` option, which

@@ -11,6 +11,7 @@ package enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case changeSnapshot, commentOnSnapshot, createLink, deleteSnapshot
   case createAttachLink, listAttachLinks, revokeAttachLink
   case planExpirations, expire, readScrub, scrub, readReindex, reindex, readMetrics
+  case listWebhooks, listDeliveries, testWebhook, redeliver
   // Only web pages have these.
   case openAttachLink, signIn, signOut, compareSnapshots, searchContents, readHistory
   /// A request states a user whom a proxy would name, and is refused.

@@ -21,6 +21,7 @@ package enum ProblemKind: String, CaseIterable, Sendable {
   case linkUsedUp = "link-used-up"
   case linkBytesExceeded = "link-bytes-exceeded"
   case noSuchLink = "no-such-link"
+  case noSuchWebhook = "no-such-webhook"
   case tooManyLinks = "too-many-links"
   case linksNeedTokens = "links-need-tokens"
   case notPermitted = "not-permitted"
@@ -163,6 +164,10 @@ package enum ProblemKind: String, CaseIterable, Sendable {
         text: "The bundle is larger than what remains of the link's bytes. Nothing was stored.")
     case .noSuchLink:
       Description(.notFound, title: "There is no such link", text: "The report has no such link to attach.")
+    case .noSuchWebhook:
+      Description(
+        .notFound, title: "There is no such webhook", text: "The settings of the server have no such webhook."
+      )
     case .tooManyLinks:
       Description(
         .conflict, title: "The report has too many links",

@@ -77,6 +77,8 @@ package enum MetricName: String, CaseIterable, Sendable {
   case cacheReads = "snapshot_cache_reads_total"
   case catalogLag = "snapshot_catalog_lag_records"
   case auditEvents = "snapshot_audit_events_total"
+  case webhookDeliveries = "snapshot_webhook_deliveries"
+  case webhookDisabled = "snapshot_webhook_disabled"
   case build = "snapshot_build_info"
 
   /// The help text in the Prometheus format.
@@ -102,6 +104,8 @@ package enum MetricName: String, CaseIterable, Sendable {
     case .cacheReads: "Bundles read through the cache of an object store, by whether they were in it."
     case .catalogLag: "Stored records that are not in the catalogue yet."
     case .auditEvents: "Events for the audit log, by whether writing them succeeded."
+    case .webhookDeliveries: "Events for webhooks, by what became of them."
+    case .webhookDisabled: "1 if the webhook wants no more events, else 0."
     case .build: "Always 1, with the running version."
     }
   }

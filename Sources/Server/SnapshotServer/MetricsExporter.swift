@@ -24,6 +24,8 @@ final class MetricsExporter: Sendable {
   private let metrics: ServerMetrics
   /// Sets the gauges to the current values.
   private let sample = Lock<@Sendable () -> Void>({})
+  /// Reads the numbers of the webhooks.
+  private let sampleWebhooks = Lock<@Sendable () async -> Void>({})
 
   /// - Parameter version: the version of the product.
   init(version: String) {
@@ -50,7 +52,10 @@ final class MetricsExporter: Sendable {
   func observation(audit: AuditLog) -> Observation {
     var observation = Observation(metrics: metrics, audit: audit)
     observation.metricsText = (
-      text: { await ServerQueues.shared.pages.next.perform { self.text } },
+      text: {
+        await self.sampleWebhooks.withLock { $0 }()
+        return await ServerQueues.shared.pages.next.perform { self.text }
+      },
       contentType: PrometheusRegistry.contentType
     )
     return observation
@@ -67,6 +72,12 @@ final class MetricsExporter: Sendable {
       uniqueKeysWithValues: (application.storage.counted?.waiting ?? [:]).keys.map { queue in
         (queue, metrics.gauge(.queueDepth, [("queue", queue)]))
       })
+    if let webhooks = application.webhooks {
+      let gauges = WebhookMetrics(metrics)
+      sampleWebhooks.withLock {
+        $0 = { [weak webhooks] in if let webhooks { await gauges.update(from: webhooks) } }
+      }
+    }
     sample.withLock { sample in
       sample = { [weak application] in
         guard let application else { return }

@@ -7,7 +7,7 @@ enum RenderedArticles {
   static let manual = Manual([
     "api": Manual.Article(
       title: ##"The HTTP API"##,
-      digest: "bdffb979bba5545db29863525dcea3572b5ad80ab9d6de7b6d9c702e1e3de5cd",
+      digest: "20c646615f3f9efa9955517946b344c3b2cebd3110ba6e30e5decc4c094837a4",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The HTTP API</h1>
@@ -409,6 +409,10 @@ enum RenderedArticles {
 <td><code>GET</code>, <code>POST /v1/reindex</code></td>
 <td>the progress of the catalogue; <code>POST</code> rebuilds it</td>
 </tr>
+<tr>
+<td><code>GET /v1/webhooks</code></td>
+<td>what became of the events for webhooks; the calls below it list deliveries, send a test event, and send events again. See <a href="/docs/webhooks">Webhooks</a></td>
+</tr>
 </tbody>
 </table></div>
 </article>
@@ -416,7 +420,7 @@ enum RenderedArticles {
 """##),
     "accesscontrol": Manual.Article(
       title: ##"Access control"##,
-      digest: "800a99d494c8a2c41bf97cba428db568afcf544d6d940049e10d348fcb128a0d",
+      digest: "9867235f66db7b78c46ae4a9842a523fb751390a52c9525151da4c1895f65804",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Access control</h1>
@@ -533,7 +537,7 @@ snapshot token revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td><code>403</code> (<code>caller-limited</code>)</td>
-<td>the call concerns all snapshots (<code>/metrics</code>, <code>reindex</code>, <code>expirations</code>, <code>scrub</code>), and the token is limited to some</td>
+<td>the call concerns all snapshots (<code>/metrics</code>, <code>reindex</code>, <code>expirations</code>, <code>scrub</code>, <code>webhooks</code>), and the token is limited to some</td>
 </tr>
 <tr>
 <td><code>404</code></td>
@@ -572,7 +576,7 @@ snapshot token revoke 1f0c3a5b7d9e
 snapshot link --attach BUG-123 --list                                 # ids, states, uses; never a link
 snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 </code></pre>
-<p>A link to attach leads to a page on which people without a token, such as customers, attach snapshots to one report: a bundle, or an HTTP archive (HAR), with a note. The page works without scripts; with scripts, an interrupted upload of a bundle continues. The page of a report leads to a list of its links, and a form that makes one.</p>
+<p>A link to attach leads to a page on which people without a token, such as customers, attach snapshots to one report: a bundle, or an HTTP archive (HAR), with a note. The page works without scripts; with scripts, other files and folders can be dropped (<a href="/docs/webpages">Web pages</a>), and an interrupted upload continues. The page of a report leads to a list of its links, and a form that makes one.</p>
 <p>Whoever has the link sees the id of the report and what remains of the link, and nothing else. Every other call is answered as for an unknown token. A UUID that another token has used is taken, whatever it belongs to.</p>
 <p>Making a link needs the scopes <code>read</code> and <code>attach</code>. The link has the limits, rate and quota of the token that made it. It is valid while that token is: revoking the token revokes its links. Other rules for uploads apply as always: validation, <code>sealedOnly</code>, required redaction, quotas, and the limits per address.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Links to attach">
@@ -833,7 +837,7 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 """##),
     "calls": Manual.Article(
       title: ##"Calls"##,
-      digest: "8935c30a9f95a30f9d0948314c1072df3de1a7df9e09fa5c8462c964858b1de6",
+      digest: "be30fd03a0557a03cc2689989f3d3f4c7f9e74f46dd73a95e50461cb64f98a49",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Calls</h1>
@@ -1066,6 +1070,34 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 </tr>
 <tr>
 <td><code>GET</code>, <code>HEAD</code></td>
+<td><code>/v1/webhooks</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Lists the webhooks, with what became of their events.</td>
+</tr>
+<tr>
+<td><code>GET</code>, <code>HEAD</code></td>
+<td><code>/v1/webhooks/{webhook}/deliveries</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Lists the deliveries to a webhook, newest first.</td>
+</tr>
+<tr>
+<td><code>POST</code></td>
+<td><code>/v1/webhooks/{webhook}/test</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Sends a test event to a webhook, once.</td>
+</tr>
+<tr>
+<td><code>POST</code></td>
+<td><code>/v1/webhooks/{webhook}/redeliver</code></td>
+<td><code>admin</code></td>
+<td>always</td>
+<td>Sends the events again that a webhook did not get.</td>
+</tr>
+<tr>
+<td><code>GET</code>, <code>HEAD</code></td>
 <td><code>/</code></td>
 <td><code>open</code></td>
 <td>never</td>
@@ -1110,7 +1142,7 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 """##),
     "command": Manual.Article(
       title: ##"The command"##,
-      digest: "f30ab4617f1fa7c2c9c273e82ad11d08a731f96fd941d3284b496ed240cbb9a1",
+      digest: "544679b99fa8ed2b6afb1e9a0a381b494e1d008a852a67f3ce2aceebed1591cc",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>The command</h1>
@@ -1176,7 +1208,7 @@ snapshot link --attach BUG-123 --revoke 1f0c3a5b7d9e
 </thead>
 <tbody>
 <tr>
-<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>open</code>, <code>link</code>, <code>view</code>, and the others when given a snapshot on a server</td>
+<td><code>upload</code>, <code>fetch</code>, <code>list</code>, <code>open</code>, <code>link</code>, <code>view</code>, <code>webhooks</code>, and the others when given a snapshot on a server</td>
 <td>a server: <code>--server URL</code>, or the environment variable <code>SNAPSHOT_SERVER</code>; default <code>http://127.0.0.1:8080</code>. Token: <code>--token-file FILE</code>, or the environment variable <code>SNAPSHOT_TOKEN</code>; line ends, a byte order mark and quotes around it are ignored. A server with a self-signed certificate: <code>--pin PIN</code>, or <code>SNAPSHOT_PIN</code>; one with a certificate of an authority that the system does not know: <code>--ca-file FILE</code></td>
 </tr>
 <tr>
@@ -1370,15 +1402,16 @@ snapshot serve --create-admin-token            # makes the first token and print
 snapshot config check --config FILE            # checks the settings, and starts nothing
 snapshot doctor --config FILE                  # examines a server on this machine
 snapshot doctor --config FILE --url https://snapshots.example.org
+snapshot webhooks list                         # what became of the events; also `test` and `redeliver`
 snapshot demo                                  # the whole sequence on sample data
 </code></pre>
-<p>When the server accepts connections it prints one line on standard output, <code>Listening on http://127.0.0.1:8080</code>. It logs to standard error, one JSON object per line, or plain lines on a terminal. <code>SIGHUP</code> makes it read the settings again. See <a href="/docs/settings">Settings</a> and <a href="/docs/deploying">Deploying</a>.</p>
+<p>When the server accepts connections it prints one line on standard output, <code>Listening on http://127.0.0.1:8080</code>. It logs to standard error, one JSON object per line, or plain lines on a terminal. <code>SIGHUP</code> makes it read the settings again. See <a href="/docs/settings">Settings</a>, <a href="/docs/deploying">Deploying</a> and <a href="/docs/webhooks">Webhooks</a>.</p>
 </article>
 </div>
 """##),
     "deploying": Manual.Article(
       title: ##"Deploying"##,
-      digest: "54826c6b92a66847c08930ad0c58307d39fa53757d91993d3f33cafa939e83a9",
+      digest: "5a93edeea72ecd2f203d74c78ab096ad7c503f6cbdb3a71edff0a638712d1715",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Deploying</h1>
@@ -1650,7 +1683,7 @@ tail -n 1 /var/lib/snapshot/audit.log     # &quot;address&quot; is your address,
   publicURL: https://tools.example/snapshots
   trustedProxies: 127.0.0.1
 </code></pre>
-<p>Every address that the server writes then has this host and path: <code>Location</code>, <code>Link</code> and <code>Upload-Concat</code>, paths in JSON, links and forms on pages, <code>servers</code> in <code>/openapi.json</code>. Cookies are sent only below the path. The proxy may remove the path from requests, or keep it; both work with this setting. The smallest location for nginx keeps it:</p>
+<p>Every address that the server writes then has this host and path: <code>Location</code>, <code>Link</code> and <code>Upload-Concat</code>, paths in JSON, links and forms on pages, what <code>snapshot link</code> prints, <code>servers</code> in <code>/openapi.json</code>. Cookies are sent only below the path. The proxy may remove the path from requests, or keep it; both work with this setting. The smallest location for nginx keeps it:</p>
 <pre><code># In the server of tools.example, with the other directives of the location above:
 location /snapshots/ {
   proxy_pass http://127.0.0.1:8080;
@@ -2161,7 +2194,7 @@ chown -R snapshot: /srv/snapshot
 """##),
     "observability": Manual.Article(
       title: ##"Observability"##,
-      digest: "7c1436a6ce7e44b5c32f157e352ac0626479da5d8a8b3710817778b0625f37f7",
+      digest: "4157fa282550935d7ae14b56bcd912c7c3d3c4a69c8d81b4d4dced70b9e7089b",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Observability</h1>
@@ -2255,7 +2288,7 @@ chown -R snapshot: /srv/snapshot
 <p>The server uses the client's <code>X-Request-Id</code> if it has 1 to 128 letters, digits and <code>- _ . : = + / @ ~</code>; otherwise it makes an id. Every response contains the id.</p>
 <p><code>traceparent</code> (W3C Trace Context) connects a request with the trace of its caller. The trace id is in the access log and in <code>ServiceContext</code>. A tracer that the process was started with (swift-distributed-tracing) receives a span for each request; the product contains no tracer.</p>
 <h3 id="metrics">Metrics</h3>
-<p><code>/metrics</code> answers in the Prometheus text format. If the store has tokens it needs one with the scope <code>admin</code>. Labels have values from fixed lists: routes such as <code>GET /v1/snapshots/{id}</code> or <code>none</code>, statuses, outcomes.</p>
+<p><code>/metrics</code> answers in the Prometheus text format. If the store has tokens it needs one with the scope <code>admin</code>. Labels have values from fixed lists: routes such as <code>GET /v1/snapshots/{id}</code> or <code>none</code>, statuses, outcomes, and the names of the webhooks in the settings.</p>
 <div class="wide">
 <table class="list"><caption class="hidden">Metrics</caption>
 <thead>
@@ -2334,6 +2367,14 @@ chown -R snapshot: /srv/snapshot
 <td></td>
 </tr>
 <tr>
+<td><code>snapshot_webhook_deliveries</code>: events for webhooks; <code>failed</code> and <code>dropped</code> ones can be sent again (<a href="/docs/webhooks">Webhooks</a>)</td>
+<td><code>webhook</code>; <code>state</code>: <code>waiting</code>, <code>delivered</code>, <code>failed</code>, <code>dropped</code></td>
+</tr>
+<tr>
+<td><code>snapshot_webhook_disabled</code>: 1 if the webhook answered <code>410</code> and gets no events</td>
+<td><code>webhook</code></td>
+</tr>
+<tr>
 <td><code>snapshot_build_info</code></td>
 <td><code>version</code>; always 1</td>
 </tr>
@@ -2350,7 +2391,7 @@ chown -R snapshot: /srv/snapshot
     static_configs: [{ targets: [&quot;127.0.0.1:8080&quot;] }]
 rule_files: [alerts.yaml]
 </code></pre>
-<p>They report a server that does not answer or fails, a full or slow disk, growing queues, damaged bundles, an audit log that cannot be written, expirations that wait for a confirmation, a clock that may be wrong (see <a href="/docs/retention">Retention</a>) and a catalogue that stays behind. Monitor <code>/readyz</code> besides: any status but <code>200</code> means that uploads or lists are refused, and the body says why.</p>
+<p>They report a server that does not answer or fails, a full or slow disk, growing queues, damaged bundles, an audit log that cannot be written, expirations that wait for a confirmation, a clock that may be wrong (see <a href="/docs/retention">Retention</a>), a catalogue that stays behind, and webhooks that do not get their events. Monitor <code>/readyz</code> besides: any status but <code>200</code> means that uploads or lists are refused, and the body says why.</p>
 <h3 id="the-description-of-the-api">The description of the API</h3>
 <p><code>/openapi.json</code> describes every call, error and field in OpenAPI 3.1. It is generated from the same list of endpoints as the routes. The tests compare every response with it, and <code>Tests/Schemathesis/run</code> sends generated requests to a running server and compares the responses.</p>
 </article>
@@ -4001,7 +4042,7 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "faf79de94c1893e17e799a7bd1e6fa6cd390a5ae8b68afdb9a04e78fb426cec8",
+      digest: "7ea89eb67bb29d927dc733ff3c21fafaea70c370665e22de46e6622d72baa8e5",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -4254,7 +4295,9 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 <p>The changes from one snapshot of a report to the next begin with the values that changed in its recordings, the most telling first: values that did not change between the other snapshots of the page, of recordings with few changes; last those that always differ, such as times, identifiers and tokens. The nine newest snapshots of a page are compared, up to 64 MiB of bundles, recordings of up to 2 MiB, and for half a second. Then follow the changes that the records show: application, version, device, system, modules, complete modules, number of recordings, and size. The complete comparison is one link away. A module is complete if every identifier that it declares was recorded; the number is missing for snapshots whose record does not contain all identifiers (more than 1,000, or 16 KiB of them).</p>
 <p>After a snapshot was deleted, the browser returns to the list from which its page was opened: the search or the report. The target comes from <code>Referer</code> or the form, and is accepted only if it is the path of such a list on this server; otherwise it is the page of the report.</p>
 <h3 id="uploads">Uploads</h3>
-<p>The page of a report has a form that uploads a bundle with a note, for visitors with the scope <code>attach</code> (a session needs <code>read</code> as well). With JavaScript the bundle can also be dropped on the page; it is then uploaded with tus, with a progress bar, and an upload that was interrupted continues where it stopped, even after the page was loaded again, or the user has signed in again, with the note of its beginning. If something between the browser and the server rejects a part of the upload, the form is sent in one request. Since a session is not valid for calls of the API, the script uses the paths <code>/uploads</code> and <code>/uploads/{upload}</code>, which have the same handlers as <code>/v1/uploads</code>. Each request that changes something must come from a page of this server and have the form token in the field <code>Snapshot-Form-Token</code>.</p>
+<p>The page of a report has a form that uploads a bundle with a note, for visitors with the scope <code>attach</code> (a session needs <code>read</code> as well). With JavaScript it can also be dropped on the page; it is then uploaded with tus, with a progress bar, and an upload that was interrupted continues where it stopped, even after the page was loaded again, or the user has signed in again, with the note of its beginning. If something between the browser and the server rejects a part of the upload, the form is sent in one request.</p>
+<p>With JavaScript the form also takes other files and folders. The script packs them into a bundle in the browser, as <code>snapshot pack</code> does: each file becomes a recording whose identifier is its path, and the folder of a snapshot becomes that snapshot. It can pack 50,000 files, up to 1 GiB each and 4 GiB together. The browser computes the digests only if the page was opened by HTTPS, or on the server's own machine. An <code>.xcappdata</code> container, and a snapshot that contains one, need <code>snapshot pack</code>. Nothing is redacted, so a server with required rules (<a href="/docs/settings">Settings</a>) treats such a bundle like every other that is not redacted.</p>
+<p>Since a session is not valid for calls of the API, the script uses the paths <code>/uploads</code> and <code>/uploads/{upload}</code>, which have the same handlers as <code>/v1/uploads</code>. Each request that changes something must come from a page of this server and have the form token in the field <code>Snapshot-Form-Token</code>.</p>
 <h3 id="access-history">Access history</h3>
 <p>The page reads the audit log from its newest line backwards, at most 16 MiB, and shows at most 100 actions; it says if there are older ones. Refused requests are in a separate file of the log and are not shown. Opening the page is itself recorded as <code>readHistory</code>.</p>
 <h3 id="forms">Forms</h3>
@@ -4271,7 +4314,7 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 """##),
     "webhooks": Manual.Article(
       title: ##"Webhooks"##,
-      digest: "11a5579b20cbe4d83f237a62726ab9a1dd05e87fb8dc7d04b24873f89b572eea",
+      digest: "8a6eb9f8bd860d27cfc9774ca9b29bd66b1bcdb11523197d7f624d155fd385aa",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Webhooks</h1>
@@ -4284,6 +4327,7 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 <li><a href="#delivery">Delivery</a></li>
 <li><a href="#with-many-servers">With many servers</a></li>
 <li><a href="#recipes">Recipes</a></li>
+<li><a href="#looking-testing-sending-again">Looking, testing, sending again</a></li>
 <li><a href="#what-the-server-connects-to">What the server connects to</a></li>
 </ul></nav>
 <article class="card prose">
@@ -4370,7 +4414,7 @@ def is_genuine(secret, headers, body):
 <li>The events of one snapshot arrive in order: an event waits while an earlier one of its snapshot does. Events of different snapshots can arrive in any order.</li>
 <li>A status from 200 to 299 means success. Respond soon, and work afterwards: a try takes at most 15 seconds.</li>
 <li>After a failure the event is sent again after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, ten times in all. <code>Retry-After</code> can make a pause longer, up to a day.</li>
-<li><code>410</code> disables the endpoint: nothing more is sent to it. To use it again, remove it from the settings and reload, add it and reload.</li>
+<li><code>410</code> disables the endpoint: no events are sent to it, and none are kept for it. <code>snapshot webhooks redeliver</code> enables it again.</li>
 <li>At most 10,000 events wait for an endpoint. Beyond, the oldest are dropped, and the log says so.</li>
 <li>An endpoint that fails or is slow delays neither clients of the server nor other endpoints.</li>
 </ul>
@@ -4455,9 +4499,19 @@ export WEBHOOK_SECRET=whsec_… SLACK_WEBHOOK_URL=https://hooks.slack.com/servic
 /opt/webhooks/bin/python slack.py
 </code></pre>
 <p>Elsewhere, put a proxy with HTTPS in front of it. If the service fails or the signature is wrong, the receiver answers with <code>500</code>, and the server sends the event again. After a restart a receiver has forgotten which events it has had, so that a comment can be written twice. <code>Tests/Webhooks/run</code> runs each against a stand-in of its service, not against the services themselves.</p>
+<h3 id="looking-testing-sending-again">Looking, testing, sending again</h3>
+<pre><code>snapshot webhooks list                           # each webhook: events that wait, were delivered, failed, were dropped
+snapshot webhooks list NAME                      # its deliveries, the newest first; --limit NUMBER
+snapshot webhooks test NAME                      # sends a test event, and prints what the receiver answered
+snapshot webhooks redeliver NAME                 # sends again what failed or was dropped
+snapshot webhooks redeliver NAME --event ID      # sends one event again, also if it was delivered
+</code></pre>
+<p>All have <code>--json</code>, and need a token with the scope <code>admin</code> if the server has tokens. The calls of the API are below <code>/v1/webhooks</code> (<a href="/docs/calls">Calls</a>). A webhook is named by its host and some digits, as logs and metrics name it too, because its path can be a secret.</p>
+<p>A test event has the type <code>snapshot.test</code>, an id that begins with <code>test_</code>, and no <code>data</code>. It is signed, and the address is checked, as for all others, but it is sent only once, and it changes nothing at the server. Answer events of types that you don't use with a status from 200 to 299.</p>
+<p>The server remembers a delivery for seven days after its end, at most 10,000 for each webhook; what it has forgotten can't be sent again. Events that are sent again begin with their first try, and keep their place in the order of their snapshot. If more than 10,000 would wait, only the oldest of them do: repeat the command later.</p>
+<p><code>/metrics</code> has the same numbers, and <code>Config/Monitoring</code> alerts for them (<a href="/docs/observability">Observability</a>). <code>snapshot doctor</code> names webhooks that do not get their events; it needs the token in <code>SNAPSHOT_TOKEN</code>.</p>
 <h3 id="what-the-server-connects-to">What the server connects to</h3>
 <p>The server looks up the name in a URL, checks every address, and connects to a checked address only. It refuses addresses that are not public: loopback, private networks, link-local addresses such as that of a cloud's metadata service, and IPv6 addresses that contain an IPv4 address. <code>allowedNetworks</code> names the networks in which your receivers are; plain <code>http</code> is used only there. Redirects are not followed, and no proxy is used.</p>
-<p>Logs name an endpoint by its host and some digits, because its path can be a secret.</p>
 </article>
 </div>
 """##),

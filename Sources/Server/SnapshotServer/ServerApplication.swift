@@ -96,7 +96,8 @@ package final class ServerApplication: Sendable {
     resumableUploads = ResumableUploads(uploads, settings.uploadOffer)
     handler = SnapshotHandler(
       service, access: access, at: settings.publicURL, limits: limits, uploads: resumableUploads,
-      more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints + more,
+      more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints
+        + WebhookRoutes(webhooks).endpoints + more,
       tracker: settings.issueTracker, comparisonFilter: settings.comparisonFilter, copies: storage.copies,
       observation: observation, deletionsHeld: { clock.doubt?.description }, logger: logger)
     var configuration = settings.engine

@@ -15,6 +15,15 @@ package struct SQLiteOutbox: WebhookOutbox {
     case delivered = 1
     case failed = 2
     case dropped = 3
+
+    var summary: WebhookDeliverySummary.State {
+      switch self {
+      case .waiting: .waiting
+      case .delivered: .delivered
+      case .failed: .failed
+      case .dropped: .dropped
+      }
+    }
   }
 
   private let database: DatabaseQueue
@@ -79,6 +88,10 @@ package struct SQLiteOutbox: WebhookOutbox {
 
   private static func milliseconds(_ time: Date) -> Int64 {
     Int64((time.timeIntervalSince1970 * 1000).rounded())
+  }
+
+  private static func time(_ milliseconds: Int64) -> Date {
+    Date(timeIntervalSince1970: Double(milliseconds) / 1000)
   }
 
   // MARK: Adding
@@ -194,7 +207,7 @@ package struct SQLiteOutbox: WebhookOutbox {
         sql: """
           SELECT due FROM delivery WHERE endpoint = ? AND state = 0 AND \(Self.isFirst) ORDER BY due LIMIT 1
           """, arguments: [endpoint]
-      ).map { Date(timeIntervalSince1970: Double($0) / 1000) }
+      ).map(Self.time)
     }
   }
 
@@ -239,6 +252,64 @@ package struct SQLiteOutbox: WebhookOutbox {
       sql: """
         UPDATE endpoint SET waiting = waiting - ?, \(column) = \(column) + ?, problem = ? WHERE name = ?
         """, arguments: [count, count, problem, endpoint])
+  }
+
+  // MARK: Looking and repeating
+
+  package func deliveries(to endpoint: String, before sequence: Int64?, limit: Int) async throws
+    -> [WebhookDeliverySummary]
+  {
+    try await database.read { db in
+      try Row.fetchAll(
+        db,
+        sql: """
+          SELECT * FROM delivery WHERE endpoint = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+          """, arguments: [endpoint, sequence ?? .max, limit]
+      ).compactMap { row in
+        guard let snapshot = SnapshotID(row["snapshot"] as String) else { return nil }
+        let (state, ended) = (row["state"] as State, row["ended"] as Int64?)
+        return WebhookDeliverySummary(
+          sequence: row["sequence"], event: row["event"], snapshot: snapshot, state: state.summary,
+          tries: row["tries"], due: state == .waiting ? Self.time(row["due"]) : nil,
+          ended: ended.map(Self.time))
+      }
+    }
+  }
+
+  package func redeliver(_ event: String?, to endpoint: String, at now: Date) async throws -> Int {
+    try await database.write { [waitingLimit] db in
+      let waiting = try Int.fetchOne(
+        db, sql: "UPDATE endpoint SET disabled = 0 WHERE name = ? RETURNING waiting", arguments: [endpoint])
+      guard let waiting, waiting < waitingLimit else { return 0 }
+      // Without an event, a delivery that succeeded is not repeated.
+      let chosen = """
+        SELECT sequence, state FROM delivery
+        WHERE endpoint = ? AND state > 0 AND CASE WHEN ? IS NULL THEN state <> 1 ELSE event = ? END
+        ORDER BY sequence LIMIT ?
+        """
+      let arguments: StatementArguments = [endpoint, event, event, waitingLimit - waiting]
+      let rows = try Row.fetchAll(
+        db, sql: "SELECT state, COUNT(*) AS number FROM (\(chosen)) GROUP BY state", arguments: arguments)
+      let counts = Dictionary(
+        rows.map { ($0["state"] as State, $0["number"] as Int) }, uniquingKeysWith: { $1 })
+      try db.execute(
+        sql: """
+          UPDATE delivery SET state = 0, tries = 0, due = ?, ended = NULL
+          WHERE sequence IN (SELECT sequence FROM (\(chosen)))
+          """, arguments: [Self.milliseconds(now)] + arguments)
+      let count = db.changesCount
+      try db.execute(
+        sql: """
+          UPDATE endpoint
+          SET waiting = waiting + ?, delivered = delivered - ?, failed = failed - ?, dropped = dropped - ?
+          WHERE name = ?
+          """,
+        arguments: [
+          count, counts[.delivered, default: 0], counts[.failed, default: 0], counts[.dropped, default: 0],
+          endpoint,
+        ])
+      return count
+    }
   }
 
   // MARK: Maintenance

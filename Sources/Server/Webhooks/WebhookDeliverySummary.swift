@@ -9,23 +9,29 @@ package struct WebhookDeliverySummary: Sendable, Hashable {
   }
 
   /// The order in which deliveries were added.
-  package var sequence: Int64
+  package let sequence: Int64
   /// The event's id.
-  package var event: String
-  package var snapshot: SnapshotID
-  package var state: State
+  package let event: String
+  /// The snapshot that the event is about.
+  package let snapshot: SnapshotID
+  package let state: State
   /// The number of tries so far.
-  package var tries: Int
+  package let tries: Int
   /// When the next try is due, while the delivery waits.
-  package var due: Date?
+  package let due: Date?
   /// When the delivery ended; `nil` while it waits.
-  package var ended: Date?
+  package let ended: Date?
 
   /// Creates a summary.
   package init(
     sequence: Int64, event: String, snapshot: SnapshotID, state: State, tries: Int, due: Date?, ended: Date?
   ) {
-    (self.sequence, self.event, self.snapshot) = (sequence, event, snapshot)
-    (self.state, self.tries, self.due, self.ended) = (state, tries, due, ended)
+    self.sequence = sequence
+    self.event = event
+    self.snapshot = snapshot
+    self.state = state
+    self.tries = tries
+    self.due = due
+    self.ended = ended
   }
 }

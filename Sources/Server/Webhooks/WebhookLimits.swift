@@ -23,6 +23,8 @@ package enum WebhookLimits {
   package static let addressesPerTry = 3
   /// The most bytes of a response. Its contents are not used.
   package static let responseBytes = 64 << 10
+  /// The most deliveries in one response of the API.
+  package static let deliveriesPerPage = 1...1000
   /// The most bytes of the file with the secrets.
   package static let secretFileBytes = 4096
   /// The lengths of a secret in bytes, from Standard Webhooks.

@@ -60,6 +60,14 @@ package protocol WebhookOutbox: Sendable {
   /// Records the result of a try. Does nothing if the delivery was dropped meanwhile.
   func record(_ outcome: WebhookOutcome, of delivery: WebhookDelivery, to endpoint: String, at now: Date)
     async throws
+  /// Returns the deliveries to an endpoint, the newest first, those before `sequence` if it is given; at most `limit`.
+  func deliveries(to endpoint: String, before sequence: Int64?, limit: Int) async throws
+    -> [WebhookDeliverySummary]
+  /// Lets ended deliveries to an endpoint wait again, from their first try: those of `event`, or all that failed or were
+  /// dropped if it is `nil`. Each keeps its place in the order of its snapshot. If more events than
+  /// ``WebhookLimits/waitingPerEndpoint`` would wait, only the oldest do. Enables an endpoint that refused events.
+  /// - Returns: the number of deliveries that wait again.
+  func redeliver(_ event: String?, to endpoint: String, at now: Date) async throws -> Int
   /// Removes what is stored about all other endpoints; if servers share the outbox, once none of them has had these for
   /// ``WebhookLimits/unnamedSeconds``.
   func keepOnly(_ endpoints: [String]) async throws

@@ -16,11 +16,13 @@ package protocol AddressedTransport: Sendable {
 struct WebhookSender: Sendable {
   /// The answer to a try.
   enum Answer: Sendable, Hashable {
-    case accepted
+    case accepted(status: Int)
     /// The receiver wants no more events.
     case gone
     /// The reason, without contents of the response; and the pause in seconds that the receiver requested.
     case failed(String, retryAfter: Int64? = nil)
+
+    var isAccepted: Bool { if case .accepted = self { true } else { false } }
   }
 
   let transport: any AddressedTransport
@@ -103,7 +105,7 @@ struct WebhookSender: Sendable {
 
   private static func answer(_ head: HTTPResponse, at now: Date) -> Answer {
     switch head.status.code {
-    case 200..<300: .accepted
+    case 200..<300: .accepted(status: head.status.code)
     case 410: .gone
     case 300..<400: .failed("status \(head.status.code); redirects are not followed")
     default:

@@ -41,7 +41,7 @@ package final class Webhooks: ChangeAnnouncer {
   }
 
   /// Settings with what they name.
-  private struct Active: Sendable {
+  struct Active: Sendable {
     var settings: WebhookSettings
     var outbox: any WebhookOutbox
     var sender: WebhookSender
@@ -49,17 +49,17 @@ package final class Webhooks: ChangeAnnouncer {
     var names: [String] { settings.endpoints.map(\.name) }
   }
 
-  private let environment: Environment
+  let environment: Environment
   private let store: any BundleStore
-  private let logger: Logger
+  let logger: Logger
   /// `nil` while there is no endpoint.
-  private let active = Lock<Active?>(nil)
+  let active = Lock<Active?>(nil)
   /// The outbox once it was opened.
   private let opened = Lock<(any WebhookOutbox)?>(nil)
   /// One element for each change of the settings.
   private let changes = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
   /// Wakes the tasks of the endpoints.
-  private let wakers = Lock<[String: AsyncStream<Void>.Continuation]>([:])
+  let wakers = Lock<[String: AsyncStream<Void>.Continuation]>([:])
 
   /// Creates webhooks without endpoints; ``prepare(_:)`` sets them.
   /// - Parameter store: the snapshots. Decides whether a prepared deletion has happened.
@@ -260,7 +260,7 @@ package final class Webhooks: ChangeAnnouncer {
   {
     let answer = await active.sender.send(delivery, to: endpoint, at: environment.now())
     // A try that was ended by the server says nothing of the receiver.
-    if Task.isCancelled, answer != .accepted { return }
+    if Task.isCancelled, !answer.isAccepted { return }
     let now = environment.now()
     let outcome: WebhookOutcome
     switch answer {
@@ -301,13 +301,6 @@ package final class Webhooks: ChangeAnnouncer {
         }
       }
     }
-  }
-
-  /// The states of the endpoints in the settings, in their order.
-  package func states() async throws -> [(endpoint: WebhookEndpoint, state: WebhookEndpointState)] {
-    guard let active = active.withLock({ $0 }) else { return [] }
-    let known = try await active.outbox.states()
-    return active.settings.endpoints.map { ($0, known[$0.name] ?? WebhookEndpointState()) }
   }
 
   private func logging(_ problem: Logger.Message, _ work: () async throws -> Void) async {

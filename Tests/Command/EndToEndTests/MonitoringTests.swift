@@ -37,7 +37,14 @@ import Yams
 
   @Test func `the dashboard and the alerts use metrics and labels that a server has`() async throws {
     let scratch = try TemporaryFolder()
-    let server = try await TestServer(storage: scratch.file("storage"))
+    // A webhook whose address is not public, so that nothing is sent.
+    let secret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
+    let server = try await TestServer(
+      storage: scratch.file("storage"),
+      environment: [
+        "SNAPSHOT_SERVER_WEBHOOKS_ENDPOINTS": "http://127.0.0.1:1/events",
+        "SNAPSHOT_SERVER_WEBHOOKS_SECRET_FILE": try scratch.write(Data(secret.utf8), to: "secrets").path,
+      ])
     let (zip, _) = try await Sample.bundle(in: scratch)
     let upload = try await Product.run([
       "upload", zip.path, "--report", "BUG-1", "--server", server.url.absoluteString,

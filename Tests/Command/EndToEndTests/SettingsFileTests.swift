@@ -92,7 +92,9 @@ import Testing
   ])
   func `a wrong setting of webhooks is refused`(name: String, value: String, wanted: String) throws {
     let refusal = try refusal(of: "server:\n  webhooks:\n    \(name): \"\(value)\"\n")
-    #expect(refusal == "The setting server.webhooks.\(name) is ‘\(value)’; it takes \(wanted).")
+    // The URL of a receiver can be a secret.
+    let shown = name == "endpoints" ? "malformed" : "‘\(value)’"
+    #expect(refusal == "The setting server.webhooks.\(name) is \(shown); it takes \(wanted).")
   }
 
   @Test func `webhooks without a secret are refused`() throws {

@@ -6,6 +6,7 @@ import SnapshotFormat
 import SystemIO
 import TestSupport
 import Testing
+import Webhooks
 
 /// Events that a real server sends.
 @Suite struct WebhookTests {
@@ -77,6 +78,142 @@ import Testing
       #expect(receiver.events[1].body.contains(#""text":"Seen""#))
       for event in receiver.events { #expect(!event.body.contains(canary), "\(event.body)") }
       #expect(await server.program.stop() == 0)
+    }
+  }
+
+  @Test func `the command lists and tests webhooks, and sends their events again`() async throws {
+    let (zip, id) = try await Sample.bundle(in: folder)
+    try await EventReceiver.run { receiver, port in
+      let server = try await TestServer(
+        storage: folder.file("storage"), environment: try environment(port))
+      let name = try #require(WebhookEndpoint("http://127.0.0.1:\(port)/events")).name
+      func run(_ arguments: String...) async throws -> Tool.Outcome {
+        try await Product.run(
+          ["webhooks"] + arguments, environment: ["SNAPSHOT_SERVER": server.url.absoluteString])
+      }
+      receiver.status.set(410)
+      let refused = try await run("test", name)
+      #expect(refused.status == 1)
+      #expect(refused.errors == "Error: \(name) did not accept the event: status 410.\n")
+      #expect(try await Self.attach(zip, id, to: server) == 201)
+      try await eventually { try await run("list").text.contains("disabled") }
+      #expect(
+        try await run("list").lines
+          == ["\(name)  disabled  0 waiting  0 delivered  1 failed  0 dropped  last try: status 410"])
+
+      let doctor = try await Product.run(
+        ["doctor", "--storage", folder.file("storage").path],
+        environment: try environment(port, ["SNAPSHOT_SERVER_PORT": "\(try #require(server.url.port))"]))
+      #expect(doctor.status == 2)
+      #expect(doctor.text.contains("The webhook \(name) answered 410, and gets no events."))
+      let metrics = String(decoding: try await Curl([server.address("/metrics")]).body, as: UTF8.self)
+      #expect(metrics.contains(#"snapshot_webhook_disabled{webhook="\#(name)"} 1"#))
+      #expect(metrics.contains(#"snapshot_webhook_deliveries{state="failed",webhook="\#(name)"} 1"#))
+
+      receiver.status.set(204)
+      let accepted = try await run("test", name)
+      #expect(accepted.status == 0 && accepted.lines == ["\(name) accepted the event: status 204"])
+      #expect(try await run("redeliver", name).lines == ["1 event sent again"])
+      try await eventually { try await run("list").text.contains("1 delivered") }
+      let list = try await run("list", name).text
+      #expect(list.hasPrefix("attached_\(id)  delivered  1 try  "))
+      let one = try await run("redeliver", name, "--event", "attached_\(id)")
+      #expect(one.status == 0 && one.lines == ["1 event sent again"])
+      try await eventually { receiver.events.count { $0.id == "attached_\(id)" } == 3 }
+      let unknown = try await run("redeliver", name, "--event", "attached_0")
+      #expect(unknown.status == 1 && unknown.errors.contains("attached_0 is not sent again"))
+      for arguments in [["test", "other"], ["redeliver", "other"], ["list", "other"]] {
+        let outcome = try await Product.run(
+          ["webhooks"] + arguments, environment: ["SNAPSHOT_SERVER": server.url.absoluteString])
+        #expect(outcome.status == 2 && outcome.errors.contains("have no webhook other;"))
+      }
+      #expect(try await run("list", name, "--limit", "1001").status == 64)
+      #expect(try await run("list", "--limit", "1").status == 64)
+      #expect(await server.program.stop() == 0)
+    }
+  }
+
+  /// Writes the settings of a server that sends events to `port` of loopback, with these secrets.
+  private func write(_ port: UInt16, secrets: [UInt8]) throws {
+    let text = secrets.map { "whsec_" + Data(repeating: $0, count: 32).base64EncodedString() }
+    let file = try folder.write(Data(text.joined(separator: "\n").utf8), to: "webhook-secrets")
+    let settings = """
+      server:
+        webhooks:
+          endpoints: http://127.0.0.1:\(port)/events
+          secretFile: \(file.path)
+          allowedNetworks: 127.0.0.0/8
+
+      """
+    try folder.write(Data(settings.utf8), to: "server.yaml")
+  }
+
+  @Test func `SIGHUP changes endpoints and secrets, and changes nothing if a secret is malformed`()
+    async throws
+  {
+    let (zip, _) = try await Sample.bundle(in: folder)
+    try await EventReceiver.run { first, firstPort in
+      try await EventReceiver.run { second, secondPort in
+        try write(firstPort, secrets: [7])
+        let server = try await TestServer(
+          storage: folder.file("storage"), ["--config", folder.file("server.yaml").path])
+        func reload(_ text: String, count: Int) async throws {
+          server.program.signal(SIGHUP)
+          try await eventually {
+            try server.program.errors.components(separatedBy: text).count == count + 1
+          }
+        }
+        #expect(try await Self.attach(zip, SnapshotID(), to: server) == 201)
+        try await eventually { first.events.count == 1 }
+        #expect(first.events[0].signatures == 1)
+
+        try write(secondPort, secrets: [7, 8])
+        try await reload("The settings were read again", count: 1)
+        #expect(try await Self.attach(zip, SnapshotID(), to: server) == 201)
+        try await eventually { second.events.count == 1 }
+        #expect(second.events[0].signatures == 2)
+
+        // Only the contents of the file have changed.
+        try write(secondPort, secrets: [8])
+        try await reload("The settings were read again", count: 2)
+        #expect(try await Self.attach(zip, SnapshotID(), to: server) == 201)
+        try await eventually { second.events.count == 2 }
+        #expect(second.events[1].signatures == 1)
+
+        #expect(try !server.program.errors.contains("/events"))
+        try write(firstPort, secrets: [])
+        try await reload("nothing was changed", count: 1)
+        #expect(try await Self.attach(zip, SnapshotID(), to: server) == 201)
+        try await eventually { second.events.count == 3 }
+        #expect(first.events.count == 1)
+        #expect(await server.program.stop() == 0)
+      }
+    }
+  }
+
+  @Test func `an endpoint that does not answer delays neither uploads nor another endpoint`() async throws {
+    let (zip, _) = try await Sample.bundle(in: folder)
+    try await EventReceiver.run { slow, slowPort in
+      try await EventReceiver.run { fast, fastPort in
+        let endpoints = [slowPort, fastPort].map { "http://127.0.0.1:\($0)/events" }
+        let server = try await TestServer(
+          storage: folder.file("storage"),
+          environment: try environment(
+            slowPort, ["SNAPSHOT_SERVER_WEBHOOKS_ENDPOINTS": endpoints.joined(separator: ", ")]))
+        slow.isHeld.set(true)
+        var ids: Set<String> = []
+        for _ in 0..<8 {
+          let id = SnapshotID()
+          #expect(try await Self.attach(zip, id, to: server) == 201)
+          ids.insert("attached_\(id)")
+        }
+        try await eventually { Set(fast.events.map(\.id)) == ids }
+        #expect(slow.answered.value == 0)
+        slow.isHeld.set(false)
+        // A try that was held for too long is repeated.
+        try await eventually { Set(slow.events.map(\.id)) == ids }
+        #expect(await server.program.stop() == 0)
+      }
     }
   }
 
@@ -197,6 +334,12 @@ final class EventReceiver: HTTPHandler {
   }
 
   private let received = Lock<[Event]>([])
+  /// The status of responses.
+  let status = Lock(204)
+  /// Whether events are not answered for now.
+  let isHeld = Lock(false)
+  /// The number of responses.
+  let answered = Lock(0)
 
   var events: [Event] { received.withLock { $0 } }
 
@@ -206,7 +349,12 @@ final class EventReceiver: HTTPHandler {
       id: field("webhook-id"), signatures: field("webhook-signature").split(separator: " ").count,
       body: String(decoding: try await request.body.collect(upTo: 1 << 20), as: UTF8.self))
     received.withLock { $0.append(event) }
-    return HTTPServerResponse(status: .noContent)
+    while isHeld.value {
+      try Task.checkCancellation()
+      await Task.yield()
+    }
+    answered.add(1)
+    return HTTPServerResponse(status: .init(code: status.value))
   }
 
   /// Runs a receiver on a free port, and passes it and its port to `body`.

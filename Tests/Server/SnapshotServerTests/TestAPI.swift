@@ -11,6 +11,7 @@ import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import SystemIO
+import Webhooks
 
 /// The server over a store in memory or the one of ``EveryStoreTrait``, asked without a socket; it has not been started.
 struct TestAPI: Sendable {
@@ -30,7 +31,8 @@ struct TestAPI: Sendable {
     limits: ServiceLimits = ServiceLimits(), access: AccessPolicy = .open,
     rules: RetentionRules = RetentionRules(), uploadLimits: UploadLimits = UploadLimits(),
     offer: ResumableUploads.Configuration = .init(), now: @escaping @Sendable () -> Date = { Date() },
-    observation: Observation = Observation(), more: [Endpoint] = [], at address: PublicAddress? = nil
+    observation: Observation = Observation(), more: [Endpoint] = [], at address: PublicAddress? = nil,
+    webhooks: Webhooks? = nil
   ) {
     let log = log
     let isUsual = uploadLimits == UploadLimits()
@@ -47,7 +49,8 @@ struct TestAPI: Sendable {
     settings.uploads.interimAnswers = offer.sendsInterimAnswers
     application = ServerApplication(
       settings, storage: shared?.storage ?? ServerStorage(store, catalog: catalog),
-      access: access, observation: observation, limits: limits, more: more, now: now,
+      access: access, observation: observation, limits: limits, more: more, webhooks: webhooks,
+      now: now,
       logger: Logger(label: "test") { _ in log })
     prepared = Task { [catalog, indexer = application.indexer] in
       try await catalog.complete(generation: 0)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HTTPSemantics
 import SnapshotServer
 
 struct DoctorCommand: AsyncParsableCommand {
@@ -10,8 +11,8 @@ struct DoctorCommand: AsyncParsableCommand {
       """,
     discussion: """
       Changes nothing, except that its requests are in the audit log. Prints what is wrong and how to correct it. With \
-      --url, also examines the address that others use: certificate, proxy and the field Forwarded. Run it as the user \
-      of the server. The exit code is 2 if something is wrong.
+      --url, also examines the address that others use: certificate, proxy and the field Forwarded. To examine webhooks \
+      it needs a token with the scope admin in the environment variable SNAPSHOT_TOKEN. Run it as the user of the server. The exit code is 2 if something is wrong.
       """)
 
   @Option(
@@ -44,6 +45,10 @@ struct DoctorCommand: AsyncParsableCommand {
     findings += certificates.findings
     let server = ServerExamination(read.settings, pin: certificates.pin)
     findings += await server.runLocally()
+    let token = ProcessInfo.processInfo.environment["SNAPSHOT_TOKEN"]?.trimmedSecret
+    findings += await WebhookExamination(
+      settings: read.settings, pin: certificates.pin, token: token?.isEmpty == false ? token : nil
+    ).run()
     if let url {
       guard let url = URL(string: url), ["http", "https"].contains(url.scheme), url.host() != nil else {
         throw CommandFailure(

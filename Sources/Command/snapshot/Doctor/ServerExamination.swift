@@ -32,10 +32,8 @@ struct ServerExamination {
 
   /// Examines the server that listens at the address in the settings.
   func runLocally() async -> [Finding] {
-    let host = ["0.0.0.0", "::"].contains(settings.host) ? "127.0.0.1" : settings.host
-    guard let address = SocketAddress(host: host, port: UInt16(clamping: settings.port)) else { return [] }
-    // The certificate need not be valid for this address.
-    let trust = pin.flatMap { ServerPin($0.description) }.map { ServerTrust.pinned($0) } ?? .system
+    guard let address = settings.localAddress else { return [] }
+    let trust = ServerTrust(local: pin)
     switch await get("\(settings.tls.isEnabled ? "https" : "http")://\(address)/readyz", trust: trust) {
     case .failure(let error):
       return [
@@ -224,6 +222,22 @@ struct ServerExamination {
 
   private func value(of name: String, in response: TransportResponse) -> String? {
     HTTPField.Name(name).flatMap { response.head.headerFields[$0] }
+  }
+}
+
+extension ServerSettings {
+  /// The address at which this machine reaches the server; `nil` if the settings have no valid host.
+  var localAddress: SocketAddress? {
+    let host = ["0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host
+    return SocketAddress(host: host, port: UInt16(clamping: port))
+  }
+}
+
+extension ServerTrust {
+  /// How this machine recognizes its own server, whose certificate need not be valid for the local address.
+  /// - Parameter pin: the pin of the certificate; `nil` without HTTPS.
+  init(local pin: KeyPin?) {
+    self = pin.flatMap { ServerPin($0.description) }.map { .pinned($0) } ?? .system
   }
 }
 

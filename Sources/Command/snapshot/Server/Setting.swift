@@ -5,6 +5,8 @@ struct Setting<Group: Sendable>: Sendable {
   let wanted: String
   /// Whether a running server takes a new value when its settings are read again.
   var reloads = false
+  /// Whether the value can contain a secret, so that logs do not have it.
+  var isSecret = false
   /// Parses and sets the value; returns `false` if the text is malformed.
   let set: @Sendable (inout Group, String) -> Bool
 
@@ -18,7 +20,9 @@ struct Setting<Group: Sendable>: Sendable {
   func inside<Outer: Sendable>(
     _ key: String, _ path: any WritableKeyPath<Outer, Group> & Sendable, reloads: Bool? = nil
   ) -> Setting<Outer> {
-    Setting<Outer>(name: "\(key).\(name)", wanted: wanted, reloads: reloads ?? self.reloads) { outer, text in
+    Setting<Outer>(
+      name: "\(key).\(name)", wanted: wanted, reloads: reloads ?? self.reloads, isSecret: isSecret
+    ) { outer, text in
       set(&outer[keyPath: path], text)
     }
   }

@@ -8,9 +8,14 @@ struct SettingsChange: Sendable {
     /// The former text; `nil` for the default.
     let former: String?
     let new: String?
+    /// Whether the values can contain a secret.
+    let isSecret: Bool
 
     var formerText: String { former ?? "the default" }
     var newText: String { new ?? "the default" }
+
+    /// The values for a log, which has no secret.
+    var logged: (former: String, new: String) { isSecret ? ("…", "…") : (formerText, newText) }
   }
 
   /// The settings that change now.
@@ -23,7 +28,9 @@ struct SettingsChange: Sendable {
   /// Compares the values of all settings. A different text with the same meaning is no change.
   init(from former: ReadSettings, to new: ReadSettings) {
     for setting in ServerSettings.table {
-      let item = Item(name: setting.name, former: former.texts[setting.name], new: new.texts[setting.name])
+      let item = Item(
+        name: setting.name, former: former.texts[setting.name], new: new.texts[setting.name],
+        isSecret: setting.isSecret)
       let isChanged = Self.only(setting, item.former) != Self.only(setting, item.new)
       if isChanged {
         if setting.reloads { now.append(item) } else { later.append(item) }

@@ -57,12 +57,14 @@ final class SettingsReload: Sendable {
     for item in change.now {
       logger.notice(
         "A setting was changed",
-        metadata: ["setting": "\(item.name)", "from": "\(item.formerText)", "to": "\(item.newText)"])
+        metadata: ["setting": "\(item.name)", "from": "\(item.logged.former)", "to": "\(item.logged.new)"])
     }
     for item in change.later {
       logger.warning(
         "A setting needs a restart",
-        metadata: ["setting": "\(item.name)", "running": "\(item.formerText)", "read": "\(item.newText)"])
+        metadata: [
+          "setting": "\(item.name)", "running": "\(item.logged.former)", "read": "\(item.logged.new)",
+        ])
     }
     logger.notice(
       "The settings were read again",

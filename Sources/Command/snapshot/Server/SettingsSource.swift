@@ -41,7 +41,8 @@ struct SettingsSource: Sendable {
     for setting in ServerSettings.table {
       guard let text = reader.string(forKey: ConfigKey(setting.name)) else { continue }
       guard let settings = setting.parse(text, into: read.settings) else {
-        problems.append("The setting \(setting.name) is ‘\(text)’; it takes \(setting.wanted).")
+        let shown = setting.isSecret ? "malformed" : "‘\(text)’"
+        problems.append("The setting \(setting.name) is \(shown); it takes \(setting.wanted).")
         continue
       }
       read.settings = settings

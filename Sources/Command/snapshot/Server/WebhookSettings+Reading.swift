@@ -8,7 +8,7 @@ extension WebhookSettings {
   static let settings: [Setting<WebhookSettings>] = [
     list(
       "endpoints", "at most \(WebhookLimits.endpoints) different URLs of http or https, separated by commas",
-      \.endpoints
+      \.endpoints, isSecret: true
     ) { names in
       let endpoints = names.compactMap(WebhookEndpoint.init)
       guard names.count <= WebhookLimits.endpoints, endpoints.count == names.count,
@@ -44,9 +44,9 @@ extension WebhookSettings {
 
   private static func list<Value: Sendable>(
     _ name: String, _ wanted: String, _ path: any WritableKeyPath<WebhookSettings, Value> & Sendable,
-    _ parse: @escaping @Sendable ([String]) -> Value?
+    isSecret: Bool = false, _ parse: @escaping @Sendable ([String]) -> Value?
   ) -> Setting<WebhookSettings> {
-    Setting(name: name, wanted: wanted, reloads: true) { settings, text in
+    Setting(name: name, wanted: wanted, reloads: true, isSecret: isSecret) { settings, text in
       let names = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
       guard !names.contains(""), let value = parse(names) else { return false }
       settings[keyPath: path] = value

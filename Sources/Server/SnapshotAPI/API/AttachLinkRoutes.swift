@@ -112,7 +112,7 @@ private struct AttachLinkAnswer: Encodable {
 
 extension QueryParameters {
   /// Returns the number in the parameter `name`; `nil` if it is missing. Throws if it is not a number in `range`.
-  fileprivate func number<Number: FixedWidthInteger>(
+  package func number<Number: FixedWidthInteger>(
     _ name: String, _ range: ClosedRange<Number>
   ) throws -> Number? {
     guard let text = try value(name) else { return nil }

@@ -204,7 +204,7 @@ extension Endpoint {
 // Definitions that several endpoints share.
 
 extension Endpoint.Parameter {
-  static func query(_ name: String, _ text: String, _ schema: JSONValue) -> Self {
+  package static func query(_ name: String, _ text: String, _ schema: JSONValue) -> Self {
     Self(name: name, place: .query, text: text, schema: schema)
   }
 

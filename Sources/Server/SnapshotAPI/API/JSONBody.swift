@@ -1,18 +1,18 @@
 import Foundation
-import HTTPEngine
+package import HTTPEngine
 import HTTPSemantics
-import HTTPTypes
+package import HTTPTypes
 import SnapshotFormat
 
 /// An encoded JSON document to send to a client.
-struct JSONBody {
+package struct JSONBody {
   let bytes: [UInt8]
 
   /// Encodes `value` in the common format of all JSON in this project.
-  init(_ value: some Encodable) throws { bytes = Array(try SnapshotJSON.encode(value)) }
+  package init(_ value: some Encodable) throws { bytes = Array(try SnapshotJSON.encode(value)) }
 
   /// Returns a response that caches must revalidate.
-  func response(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> HTTPServerResponse {
+  package func response(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> HTTPServerResponse {
     var fields = fields
     fields[.contentType] = "application/json"
     fields[.cacheControl] = "private, no-cache"

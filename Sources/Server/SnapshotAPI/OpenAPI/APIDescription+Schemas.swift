@@ -179,6 +179,22 @@ extension APIDescription {
         "url": ["type": "string", "format": "uri", "description": "The link, if the server knows its own URL."],
         "expiresAt": time("When the link expires."),
       ], optional: ["url"]),
+    "Webhooks": object(["webhooks": ["type": "array", "items": webhook]]),
+    "WebhookDeliveries": object(
+      [
+        "deliveries": ["type": "array", "items": webhookDelivery],
+        "next": ["type": "string", "description": "The cursor of the next page; missing on the last."],
+      ], optional: ["next"]),
+    "WebhookTest": object([
+      "event": ["type": "string", "description": "The id of the event."],
+      "isAccepted": ["type": "boolean", "description": "Whether the receiver accepted it."],
+      "answer": [
+        "type": "string", "description": "The status of the receiver's response, or why there is none.",
+      ],
+    ]),
+    "Redelivery": object([
+      "count": ["type": "integer", "minimum": 0, "description": "How many deliveries wait again."]
+    ]),
     "AttachLink": attachLink,
     "AttachLinks": object(["links": ["type": "array", "items": ["$ref": "#/components/schemas/AttachLink"]]]),
     "Problem": object(
@@ -233,11 +249,39 @@ extension APIDescription {
     ]
   }
 
+  private static var webhook: JSONValue {
+    object(
+      [
+        "name": [
+          "type": "string", "description": "The host and some digits of a digest: the URL can be a secret.",
+        ],
+        "waiting": number("How many events wait."),
+        "delivered": number("How many events were delivered."),
+        "failed": number("How many events were given up."),
+        "dropped": number("How many events were dropped because too many waited."),
+        "isDisabled": ["type": "boolean", "description": "Whether the receiver wants no more events (410)."],
+        "problem": ["type": "string", "description": "Why the last try failed; missing if it did not."],
+      ], optional: ["problem"])
+  }
+
+  private static var webhookDelivery: JSONValue {
+    object(
+      [
+        "event": ["type": "string", "description": "The event's id."],
+        "snapshot": ["$ref": "#/components/schemas/SnapshotID"],
+        "state": ["enum": ["waiting", "delivered", "failed", "dropped"]],
+        "tries": number("How often it was tried."),
+        "dueAt": time("When the next try is due, while it waits."),
+        "endedAt": time("When it ended."),
+      ], optional: ["dueAt", "endedAt"])
+  }
+
+  private static func number(_ text: String) -> JSONValue {
+    ["type": "integer", "minimum": 0, "description": .string(text)]
+  }
+
   private static var attachLink: JSONValue {
-    func number(_ text: String) -> JSONValue {
-      ["type": "integer", "minimum": 0, "description": .string(text)]
-    }
-    return object(
+    object(
       [
         "id": ["type": "string", "description": "The id, as in the audit log and in `attachedBy`."],
         "link": [

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TestSupport
 import Testing
+import Webhooks
 
 @testable import snapshot
 
@@ -10,7 +11,7 @@ import Testing
   /// Commands that print no result of their own: they run until they are stopped, print the contents of a file, or have
   /// subcommands.
   private static let others: Set = [
-    "serve", "demo", "run", "replay", "view", "cat", "mcp", "skill", "token", "config", "keys",
+    "serve", "demo", "run", "replay", "view", "cat", "mcp", "skill", "token", "config", "keys", "webhooks",
   ]
 
   @Test func `every command that prints a result has the option`() {
@@ -25,7 +26,15 @@ import Testing
 
   @Test func `results are JSON with documented keys`() async throws {
     let folder = try TemporaryFolder()
-    let server = try await TestServer(storage: folder.file("storage"))
+    // Its address is not public, so that nothing is sent.
+    let webhook = try #require(WebhookEndpoint("http://127.0.0.1:1/events"))
+    let secret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
+    let server = try await TestServer(
+      storage: folder.file("storage"),
+      environment: [
+        "SNAPSHOT_SERVER_WEBHOOKS_ENDPOINTS": "http://127.0.0.1:1/events",
+        "SNAPSHOT_SERVER_WEBHOOKS_SECRET_FILE": try folder.write(Data(secret.utf8), to: "secrets").path,
+      ])
     let environment = ["SNAPSHOT_SERVER": server.url.absoluteString]
     try FileManager.default.createDirectory(at: folder.file("tests"), withIntermediateDirectories: false)
     let (zip, _) = try await Sample.bundle(in: folder)
@@ -55,6 +64,10 @@ import Testing
       (["fetch", id, "--output", folder.file("fetched.zip").path], 0, ["id", "path", "size", "sha256"]),
       (["pin", id], 0, ["id"]), (["mark-good", id], 0, ["id"]),
       (["secrets", zip.path], 0, []),
+      (["webhooks", "list"], 0, ["name", "waiting", "delivered", "failed", "dropped", "isDisabled"]),
+      (["webhooks", "list", webhook.name], 0, ["event", "snapshot", "state", "tries"]),
+      (["webhooks", "test", webhook.name], 1, ["event", "isAccepted", "answer"]),
+      (["webhooks", "redeliver", webhook.name], 0, ["count"]),
     ]
     for (arguments, status, keys) in cases {
       let outcome = try await Product.run(arguments + ["--json"], environment: environment)

@@ -261,6 +261,7 @@ import Testing
     for (method, path) in [
       (HTTPRequest.Method.get, "/metrics"), (.get, "/v1/reindex"), (.post, "/v1/reindex"),
       (.get, "/v1/expirations"), (.post, "/v1/expirations"), (.get, "/v1/scrub"), (.post, "/v1/scrub"),
+      (.get, "/v1/webhooks"),
     ] {
       let refused = try await guarded.api.send(method, path, limited)
       #expect(refused.status == 403)
