@@ -153,7 +153,8 @@ let server = group(
       name: "Webhooks",
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPTransport", "HTTPSemantics",
-        "PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto, .grdb,
+        "PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto,
+        .grdb,
       ]),
     .target(
       name: "SnapshotWeb",

@@ -41,7 +41,8 @@ struct PageRendererTests {
     for (name, bytes) in try Self.pages[1].get() {
       let page = try HTMLPage(bytes)
       let scripts = page.all("script").compactMap { $0.attributes["src"] }
-      let known = ["report", "attach"].contains(name) ? [PageAsset.script, .packScript, .uploadScript] : [.script]
+      let known =
+        ["report", "attach"].contains(name) ? [PageAsset.script, .packScript, .uploadScript] : [.script]
       #expect(scripts == known.map { PagePath.asset($0).description }, "\(name)")
       #expect(page.elements.allSatisfy { !$0.attributes.keys.contains("onload") }, "\(name)")
       #expect(

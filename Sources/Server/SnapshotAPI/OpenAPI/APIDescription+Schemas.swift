@@ -176,7 +176,9 @@ extension APIDescription {
     "Link": object(
       [
         "link": ["type": "string", "description": "The path and query of the link on this server."],
-        "url": ["type": "string", "format": "uri", "description": "The link, if the server knows its own URL."],
+        "url": [
+          "type": "string", "format": "uri", "description": "The link, if the server knows its own URL.",
+        ],
         "expiresAt": time("When the link expires."),
       ], optional: ["url"]),
     "Webhooks": object(["webhooks": ["type": "array", "items": webhook]]),
