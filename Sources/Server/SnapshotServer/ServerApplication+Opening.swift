@@ -20,6 +20,7 @@ extension ServerApplication {
     environment: [String: String] = ProcessInfo.processInfo.environment, version: String, logger: Logger,
     storage openStorage: ((StorageObserver) async throws(ServerError) -> ServerStorage)? = nil
   ) async throws(ServerError) -> ServerApplication {
+    if let problem = settings.listeningProblem { throw .listening(problem) }
     try settings.requireSoundStorage()
     if !settings.shared.isEnabled { try requireToken(settings) }
     let source: ServerCertificates.Source?
@@ -58,8 +59,8 @@ extension ServerApplication {
 
   /// Throws if other machines could read the data of users because no token is required.
   private static func requireToken(_ settings: ServerSettings) throws(ServerError) {
-    guard let address = SocketAddress(host: settings.host, port: 0) else { throw .invalidHost(settings.host) }
-    if address.host.isLoopback || settings.insecure { return }
+    guard SocketAddress(host: settings.host, port: 0) != nil else { throw .invalidHost(settings.host) }
+    if settings.isLocal || settings.insecure { return }
     let hasTokens: Bool
     do {
       hasTokens = try TokenStore(storage: settings.storage).hasTokens()
@@ -81,7 +82,7 @@ extension ServerApplication {
       if try await access.isOpen() {
         logger.warning(
           """
-          The store is open: every client that reaches \(settings.host) can read and write every snapshot, until \
+          The store is open: every client that reaches \(settings.listeningName) can read and write every snapshot, until \
           the first token is created with `snapshot token create`.
           """)
       }
