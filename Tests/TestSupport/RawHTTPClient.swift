@@ -1,5 +1,5 @@
 import Foundation
-import SystemIO
+public import SystemIO
 
 #if canImport(Darwin)
   import Darwin
@@ -7,8 +7,8 @@ import SystemIO
   import Glibc
 #endif
 
-/// A TCP client that sends exactly the given bytes and receives any bytes. Every wait has a timeout. It blocks the
-/// calling thread: in asynchronous tests call it through ``RawHTTPClient/run(_:)``.
+/// A client of TCP or a Unix socket that sends exactly the given bytes and receives any bytes. Every wait has a timeout.
+/// It blocks the calling thread: in asynchronous tests call it through ``RawHTTPClient/run(_:)``.
 public final class RawHTTPClient: Sendable {
   /// The error of a failed call.
   public struct Failure: Error, CustomStringConvertible {
@@ -51,12 +51,50 @@ public final class RawHTTPClient: Sendable {
   /// Connects to a port of the IPv4 loopback address.
   /// - Parameters:
   ///   - receiveBuffer: the size of the kernel's receive buffer in bytes. A small one is full early.
+  ///   - preface: bytes to send before a handshake, such as those of a proxy.
   ///   - tls: the settings of TLS; `nil` for plain HTTP.
   public init(
-    port: UInt16, timeoutSeconds: Int = 300, receiveBuffer: Int32? = nil,
+    port: UInt16, timeoutSeconds: Int = 300, receiveBuffer: Int32? = nil, preface: [UInt8] = [],
     tls: TLSClientSession.Settings? = RawHTTPClient.usesTLS ? .init() : nil
   ) throws {
-    owned = try Descriptor("socket") { socket(AF_INET, Self.streamKind, 0) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let connected = try withUnsafePointer(to: &address) {
+      try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        try Self.connect(
+          AF_INET, $0, socklen_t(MemoryLayout<sockaddr_in>.size), timeoutSeconds, receiveBuffer)
+      }
+    }
+    owned = Descriptor(taking: connected)
+    if tls != nil {
+      // Records are several writes. What a client has sent before it disconnects must not wait in its system.
+      var one: Int32 = 1
+      setsockopt(owned.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
+    let descriptor = owned.number
+    try Self.send(preface, to: descriptor)
+    session = try tls.map { try TLSClientSession($0, on: descriptor, timeoutSeconds: timeoutSeconds) }
+  }
+
+  /// Connects to a Unix socket. The parameters are those of the other initializer.
+  public init(
+    path: SocketPath, timeoutSeconds: Int = 300, preface: [UInt8] = [],
+    tls: TLSClientSession.Settings? = RawHTTPClient.usesTLS ? .init() : nil
+  ) throws {
+    owned = Descriptor(
+      taking: try path.withSystemAddress { try Self.connect(AF_UNIX, $0, $1, timeoutSeconds, nil) })
+    let descriptor = owned.number
+    try Self.send(preface, to: descriptor)
+    session = try tls.map { try TLSClientSession($0, on: descriptor, timeoutSeconds: timeoutSeconds) }
+  }
+
+  private static func connect(
+    _ family: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ timeoutSeconds: Int,
+    _ receiveBuffer: Int32?
+  ) throws -> Int32 {
+    let owned = try Descriptor("socket") { socket(family, Self.streamKind, 0) }
     let descriptor = owned.number
     var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -64,22 +102,10 @@ public final class RawHTTPClient: Sendable {
     if var size = receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
+    guard systemConnect(descriptor, address, length) == 0 else {
+      throw Failure(description: "connect: errno \(errno)")
     }
-    guard result == 0 else { throw Failure(description: "connect: errno \(errno)") }
-    if tls != nil {
-      // Records are several writes. What a client has sent before it disconnects must not wait in its system.
-      var one: Int32 = 1
-      setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-    }
-    session = try tls.map { try TLSClientSession($0, on: descriptor, timeoutSeconds: timeoutSeconds) }
+    return owned.release()
   }
 
   /// Runs blocking work outside the cooperative thread pool, but in the caller's task, so that failed expectations
@@ -104,16 +130,20 @@ public final class RawHTTPClient: Sendable {
   /// Sends all of `bytes`.
   public func send(_ bytes: [UInt8]) throws {
     if let session { return try session.send(bytes) }
+    try Self.send(bytes, to: descriptor)
+  }
+
+  private static func send(_ bytes: [UInt8], to descriptor: Int32) throws {
     var sent = 0
     while sent < bytes.count {
-      let count = transmit(bytes[sent...], flags: 0)
+      let count = transmit(bytes[sent...], to: descriptor, flags: 0)
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw Failure(description: "send: errno \(errno) after \(sent) bytes") }
       sent += count
     }
   }
 
-  private func transmit(_ bytes: ArraySlice<UInt8>, flags: Int32) -> Int {
+  private static func transmit(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, flags: Int32) -> Int {
     bytes.withUnsafeBytes { buffer in
       #if canImport(Darwin)
         Darwin.send(descriptor, buffer.baseAddress, buffer.count, flags)
@@ -144,7 +174,7 @@ public final class RawHTTPClient: Sendable {
   }
 
   private func transmitAtOnce(_ bytes: ArraySlice<UInt8>) -> Int {
-    guard let session else { return transmit(bytes, flags: Int32(MSG_DONTWAIT)) }
+    guard let session else { return Self.transmit(bytes, to: descriptor, flags: Int32(MSG_DONTWAIT)) }
     do { return try session.sendSome(bytes) ?? 0 } catch { return -1 }
   }
 
@@ -264,4 +294,11 @@ public final class RawHTTPClient: Sendable {
       return false
     }
   }
+}
+
+/// The system's function, which has the name of a method.
+private func systemConnect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t)
+  -> Int32
+{
+  connect(descriptor, address, length)
 }

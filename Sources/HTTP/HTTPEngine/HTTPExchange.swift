@@ -1,5 +1,4 @@
 import HTTPTypes
-import SystemIO
 
 /// A finished request and its response, for access logs and metrics.
 ///
@@ -15,14 +14,14 @@ public struct HTTPExchange: Sendable {
   public var duration: Duration
   /// Whether the whole response was sent. `false` if the client disconnected or the server aborted the exchange.
   public var isComplete: Bool
+  /// The address of the client; see ``HTTPServerRequest/peer``.
+  public var peer: String
   /// The value that the handler stored in ``HTTPServerRequest/userInfo``.
   public var userInfo: (any AnyObject & Sendable)?
 
   /// The head, or `nil` if it could not be parsed.
   let head: ReceivedHead?
   let number: UInt64
-  let forwardedPeer: String?
-  let address: SocketAddress
 
   /// The method, or `-` if the head could not be parsed.
   public var method: String { head?.method.rawValue ?? "-" }
@@ -30,6 +29,4 @@ public struct HTTPExchange: Sendable {
   public var path: String { head?.path ?? "-" }
   /// The request's id; see ``HTTPServerRequest/id``.
   public var requestID: String { head?.id ?? ReceivedHead.text(ofNumber: number) }
-  /// The address of the client; see ``HTTPServerRequest/peer``.
-  public var peer: String { forwardedPeer ?? address.description }
 }

@@ -2,7 +2,8 @@
 ///
 /// All values must be positive. A value equal to its limit is allowed.
 public struct HTTPLimits: Sendable, Hashable {
-  /// The maximum time from accepting a connection to the end of its handshake, if the server protects connections.
+  /// The maximum time from accepting a connection to the end of its handshake, if the server protects connections, and of
+  /// the header of the PROXY protocol, if the server expects it.
   /// Beyond: the connection is closed.
   public var handshakeTime: Duration = .seconds(10)
   /// The maximum size of the request line without its line end, in bytes. Beyond: 414.

@@ -12,7 +12,13 @@ public final class HTTPServer: Sendable {
     public var host = "127.0.0.1"
     /// The port; 0 for any free port.
     public var port: UInt16 = 8080
-    /// Sockets that listen already, such as `InheritedSockets`. If there are any, ``host`` and ``port`` are not used.
+    /// The path of a Unix socket to listen on instead of ``host`` and ``port``. Its file is created at the start, in place
+    /// of one on which nobody listens, and is removed when the shutdown begins.
+    public var socketPath: SocketPath?
+    /// The permission bits of the socket's file. Only users who may write it can connect.
+    public var socketMode: UInt16 = 0o660
+    /// Sockets that listen already, such as `InheritedSockets`. If there are any, ``host``, ``port`` and ``socketPath`` are
+    /// not used.
     ///
     /// Other processes may have the same sockets. A shutdown therefore leaves connections that wait in their queues to
     /// the next process, and gives idle connections ``HTTPLimits/replacementTime``, so that no request fails while a
@@ -25,11 +31,16 @@ public final class HTTPServer: Sendable {
     /// The proxies whose ``forwardingFields`` are trusted to name the client. A trusted proxy must append its element to
     /// the received field, or replace the field. The last hop that is not a trusted proxy counts as the client. From
     /// other senders the fields have no effect.
-    public var trustedProxies: [AddressBlock] = []
+    public var trustedProxies: [TrustedProxy] = []
     /// The fields that trusted proxies send. They must remove the others of the same kind that a client sends. A request
     /// with malformed `X-Forwarded-*` fields, or with one of them twice, is answered with 400; only `X-Forwarded-For` is
     /// a list.
     public var forwardingFields = ForwardingFields.forwarded
+    /// Whether every connection comes from a trusted proxy and begins with a header of the PROXY protocol, version 1 or 2,
+    /// also before a handshake. Others are closed. The client that the header names is then the other end of the
+    /// connection: ``forwardingFields`` are used only if it is a trusted proxy itself. A header that names none leaves the
+    /// address of the proxy, and no fields are used.
+    public var proxyProtocol = false
     /// The protection of all connections, such as TLS; `nil` for plain HTTP.
     public var security: (any ConnectionSecurity)?
     /// The value of the field `Server`. If it is `nil`, the field is not sent.
@@ -59,6 +70,8 @@ public final class HTTPServer: Sendable {
   private let logger: Logger
   private let state = Lock(State.new)
   private let ended = Signal()
+  /// The Unix socket whose file the shutdown removes.
+  private let unixListener = Lock<UnixListener?>(nil)
 
   /// Creates a server. It does not listen yet.
   public init(configuration: Configuration, handler: any HTTPHandler, logger: Logger) {
@@ -71,23 +84,33 @@ public final class HTTPServer: Sendable {
   ///
   /// - Throws: ``HTTPServerError``.
   @discardableResult
-  public func start() async throws(HTTPServerError) -> SocketAddress {
-    guard let address = SocketAddress(host: configuration.host, port: configuration.port) else {
+  public func start() async throws(HTTPServerError) -> ListenAddress {
+    let address: ListenAddress
+    if let path = configuration.socketPath {
+      address = .unix(path)
+    } else if let network = SocketAddress(host: configuration.host, port: configuration.port) {
+      address = .network(network)
+    } else {
       throw .invalidHost(configuration.host)
     }
     if let name = configuration.serverName, !HTTPField.isValidValue(name) { throw .invalidServerName(name) }
     let context = ServerContext(configuration: configuration, handler: handler, logger: logger)
-    let result = state.withLock { state -> Result<(SocketAddress, [EventLoop]), HTTPServerError> in
+    let result = state.withLock { state -> Result<(ListenAddress, [EventLoop]), HTTPServerError> in
       guard case .new = state else { return .failure(.alreadyStarted) }
       do {
-        let listeners = try configuration.openListeners(at: address)
+        let listeners = try openListeners(at: address)
         let bound = try listeners[0].localAddress
         let loops = try listeners.map { try EventLoop(listener: $0, context: context) }
         state = .running(context, loops)
         return .success((bound, loops))
       } catch let error as SystemError where error.isAddressTaken {
         return .failure(.addressInUse(address))
+      } catch UnixListener.Failure.inUse {
+        return .failure(.addressInUse(address))
+      } catch UnixListener.Failure.notSocket {
+        return .failure(.cannotListen(address, reason: "the file there is not a socket, and is not replaced"))
       } catch {
+        removeSocketFile()
         return .failure(.cannotListen(address, reason: "\(error)"))
       }
     }
@@ -113,7 +136,7 @@ public final class HTTPServer: Sendable {
   /// Limits apply to everything that begins afterwards, also on open connections; a running request keeps those of its
   /// body. Whether a connection comes from a trusted proxy is decided when it is accepted.
   /// ``HTTPLimits/bodyBuffers`` keeps its value.
-  public func change(limits: HTTPLimits, trustedProxies: [AddressBlock]) async {
+  public func change(limits: HTTPLimits, trustedProxies: [TrustedProxy]) async {
     let signals = state.withLock { state -> [Signal] in
       guard case .running(let former, let loops) = state else { return [] }
       let context = ServerContext(former, limits: limits, trustedProxies: trustedProxies)
@@ -151,6 +174,7 @@ public final class HTTPServer: Sendable {
   /// remaining connections and cancels their handlers. Returns when no connection is open. A second call waits for the
   /// same end, with the earlier of the two deadlines.
   public func shutdown(deadline: Duration = .seconds(30)) async {
+    removeSocketFile()
     let loops = state.withLock { state -> [EventLoop] in
       if case .running(_, let loops) = state { return loops }
       state = .stopped
@@ -162,16 +186,32 @@ public final class HTTPServer: Sendable {
   }
 }
 
-extension HTTPServer.Configuration {
+extension HTTPServer {
   /// The listening sockets, one for each event loop.
-  fileprivate func openListeners(at address: SocketAddress) throws(SystemError) -> [Socket] {
-    let count = max(1, eventLoops)
-    if listeners.isEmpty { return try Socket.listeners(at: address, count: count) }
+  private func openListeners(at address: ListenAddress) throws -> [Socket] {
+    let count = max(1, configuration.eventLoops)
+    var listeners = configuration.listeners
+    if listeners.isEmpty {
+      switch address {
+      case .network(let address): return try Socket.listeners(at: address, count: count)
+      case .unix(let path):
+        let listener = try UnixListener(at: path, mode: configuration.socketMode)
+        unixListener.set(listener)
+        listeners = [listener.socket]
+      }
+    }
     // Every socket has a loop, and every loop has a socket.
     var all: [Socket] = []
     let each = (count + listeners.count - 1) / listeners.count
     for listener in listeners { all += try listener.sharing(count: each) }
     return all
+  }
+
+  /// Removes the file of the Unix socket, if the server has created one.
+  private func removeSocketFile() {
+    do { try unixListener.exchange(nil)?.removeFile() } catch {
+      logger.warning("The file of the socket can't be removed: \(error)")
+    }
   }
 }
 
@@ -182,9 +222,9 @@ public enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible 
   /// The configured server name is not a valid field value.
   case invalidServerName(String)
   /// Another process listens at this address.
-  case addressInUse(SocketAddress)
+  case addressInUse(ListenAddress)
   /// The system returned another error.
-  case cannotListen(SocketAddress, reason: String)
+  case cannotListen(ListenAddress, reason: String)
   /// The server was started before.
   case alreadyStarted
 
@@ -193,8 +233,10 @@ public enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible 
     switch self {
     case .invalidHost(let host): "“\(host)” is neither an IP address nor localhost."
     case .invalidServerName(let name): "“\(name.escapedForLog)” can't be the value of the field Server."
-    case .addressInUse(let address):
+    case .addressInUse(.network(let address)):
       "Another process is listening at \(address). Stop it, or choose another port (0 for any free port)."
+    case .addressInUse(.unix(let path)):
+      "Another process is listening at \(path). Stop it, or choose another path."
     case .cannotListen(let address, let reason): "The server can't listen at \(address): \(reason)."
     case .alreadyStarted: "The server was started already."
     }

@@ -99,8 +99,10 @@ public struct HTTPServerRequest: Sendable {
     }
   }
 
-  /// The client: the other end of the connection as `address:port`. If that is a trusted proxy, the client that the
-  /// proxy names, with a port only if the proxy states one: an address, `unknown`, or a name like `_hidden`.
+  /// The client: the other end of the connection as `address:port`, or `unix` for a Unix socket. With
+  /// ``HTTPServer/Configuration/proxyProtocol``, the client that the proxy names there. If that is a trusted proxy, the
+  /// client that it names in the request, with a port only if it states one: an address, `unknown`, or a name like
+  /// `_hidden`.
   public var peer: String {
     switch head {
     case .received(_, let exchange): exchange.forwardedPeer ?? exchange.peerName

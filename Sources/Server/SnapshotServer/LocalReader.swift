@@ -105,7 +105,7 @@ package final class LocalReader: Sendable {
   }
 
   /// Starts to listen, and returns the server's address.
-  package func start() async throws(HTTPServerError) -> SocketAddress { try await application.start() }
+  package func start() async throws(HTTPServerError) -> ListenAddress { try await application.start() }
 
   /// Serves until ``stop()``.
   package func run() async throws(HTTPServerError) { try await application.server.run() }

@@ -1411,7 +1411,7 @@ snapshot demo                                  # the whole sequence on sample da
 """##),
     "deploying": Manual.Article(
       title: ##"Deploying"##,
-      digest: "5a93edeea72ecd2f203d74c78ab096ad7c503f6cbdb3a71edff0a638712d1715",
+      digest: "bca685390171db3930cbe05723cf947222c7c39b23483071901313afe3dd7c3e",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Deploying</h1>
@@ -1506,7 +1506,8 @@ systemctl enable --now snapshot.socket
 systemctl start snapshot
 </code></pre>
 <p>Then the address is that of <code>ListenStream=</code> in this unit, and <code>host</code> and <code>port</code> in the settings have no effect. While one server stops and the next one starts, new connections wait in the queue of the socket. The former server answers the requests that it has begun, and gives open connections without a request two seconds for one, which is answered with <code>Connection: close</code>. A running upload delays the next server for up to <code>shutdownSeconds</code>, because one server at a time uses the storage folder.</p>
-<p>Any program that opens sockets as systemd does can start the server so: the descriptors from 3 on are up to 16 TCP sockets that listen, <code>LISTEN_FDS</code> is their number, and <code>LISTEN_PID</code> the process id of the server.</p>
+<p><code>ListenStream=</code> can also be the path of a Unix socket. Its <code>SocketGroup=</code> and <code>SocketMode=</code> then say who can connect, and its file stays while the server is restarted.</p>
+<p>Any program that opens sockets as systemd does can start the server so: the descriptors from 3 on are up to 16 TCP or Unix sockets that listen, <code>LISTEN_FDS</code> is their number, and <code>LISTEN_PID</code> the process id of the server.</p>
 <h3 id="start-and-stop">Start and stop</h3>
 <p>The server answers requests as soon as it has opened the storage folder, and reads neither bundles nor records for that. When it stops cleanly it writes the file <code>clean</code>, which has the number of bundles and the times of change of their folders. It removes the file before its next change.</p>
 <p>After a crash, a power failure or <code>SIGKILL</code> there is no such file. The server then answers at once too, and repairs the storage in the background: it removes the remains of interrupted uploads and deletions, counts the bundles, and compares all records with the catalogue. Meanwhile:</p>
@@ -1692,6 +1693,42 @@ location /snapshots/ {
 <p>With HAProxy, <code>http-request replace-path /snapshots(/.*) \1</code> removes the path, with Caddy <code>handle_path /snapshots/*</code>, and with Apache <code>ProxyPass /snapshots/ http://127.0.0.1:8080/ nocanon</code>. All keep <code>%2F</code>. nginx decodes the path if <code>proxy_pass</code> has one of its own, so do not remove it there.</p>
 <p>The proxy should pass on <code>Host</code>. One that replaces it by an IP address, or by a name without a dot, works too: forms are then accepted only from pages of the public address. A request under any other name keeps that name, so an open store refuses it. The client library and the command accept the public URL as the server's address. The path can't be one that the server itself uses for other names, such as <code>/v1</code>, <code>/reports</code> or <code>/docs</code>; the server then does not start and <code>snapshot config check</code> says why.</p>
 <p>Other services on the same host are of the same origin for browsers: their pages can read what a signed-in user can read. Use a host name of its own if you do not trust all of them.</p>
+<h4 id="through-a-unix-socket">Through a Unix socket</h4>
+<p>A proxy on the same machine can reach the server through a Unix socket instead of a port:</p>
+<pre><code>server:
+  socket: /run/snapshot/http.sock
+  trustedProxies: unix
+</code></pre>
+<p>The proxies connect to it with <code>proxy_pass http://unix:/run/snapshot/http.sock;</code> (nginx), <code>server local unix@/run/snapshot/http.sock</code> (HAProxy) and <code>reverse_proxy unix//run/snapshot/http.sock</code> (Caddy). Everything else in their files remains.</p>
+<ul>
+<li><code>socket</code> takes the place of <code>host</code> and <code>port</code>. Clients, also the command and the client library, reach the server only through the proxy; <code>curl --unix-socket /run/snapshot/http.sock http://localhost/readyz</code> asks it on the machine.</li>
+<li>Whoever may write the file can connect. It belongs to the user and group of the server and has the permissions <code>socketMode</code>, by default 0660: <code>usermod -aG snapshot www-data</code> lets nginx connect. As on loopback, the server needs no token, so create one before the proxy is reachable.</li>
+<li>The server creates the file in a folder that exists; the systemd unit makes <code>/run/snapshot</code>. A path can have at most 107 bytes. The server replaces the file that a killed server has left, but no socket on which somebody listens, and no file of another kind. It removes the file when it stops. While it is restarted, a proxy answers 502; with the unit <code>snapshot.socket</code> (see above) connections wait instead.</li>
+<li>Clients of the socket have no address. With <code>unix</code> in <code>trustedProxies</code>, the proxy names each client in the field <code>Forwarded</code>, as it does through a port. Without it, and for a request without the field, the client is <code>unix</code> in the audit log, for rates and for quotas. If <code>unix</code> is not trusted, <code>limits.connectionsPerAddress</code> counts all connections of the socket together.</li>
+</ul>
+<h4 id="with-the-proxy-protocol">With the PROXY protocol</h4>
+<p>A proxy that passes on bytes, such as a load balancer for TCP, can't name the client in requests. It can send the client's address before the first byte of a connection, in a header of the <a href="https://www.haproxy.org/download/2.6/doc/proxy-protocol.txt">PROXY protocol</a>:</p>
+<pre><code>server:
+  port: 8443
+  proxyProtocol: true
+  trustedProxies: 127.0.0.1
+</code></pre>
+<p>Then the server can have the certificate, and HAProxy needs none:</p>
+<pre><code>frontend https
+  mode tcp
+  bind :::443 v4v6
+  default_backend snapshots
+
+backend snapshots
+  mode tcp
+  server local 127.0.0.1:8443 send-proxy-v2
+</code></pre>
+<ul>
+<li>Both versions are understood (<code>send-proxy</code>, <code>send-proxy-v2</code>, <code>proxy_protocol on</code> in nginx's <code>stream</code>), before TLS and before plain HTTP, on a port, on a Unix socket, and on <code>tls.httpPort</code>. A header of version 2 can have up to 4,096 bytes; what follows the addresses in it is not used.</li>
+<li>Every connection must come from one of <code>trustedProxies</code>, and begin with a header within <code>limits.handshakeSeconds</code>. Others are closed without an answer; the log says why, at most once a minute for each event loop. A connection without a single byte is not logged, because load balancers examine servers so.</li>
+<li>The address in the header counts as the other end of the connection: for <code>connectionsPerAddress</code>, rates and the audit log. So the header says who the client is, and <code>Forwarded</code> is ignored, unless that address is itself one of <code>trustedProxies</code>: then a proxy for HTTP is behind the balancer, and <code>Forwarded</code> names the client.</li>
+<li>A header that names no client (<code>LOCAL</code>, <code>UNKNOWN</code>) leaves the address of the proxy. <code>Forwarded</code> is ignored then too, since the client could have sent it.</li>
+</ul>
 <h3 id="containers">Containers</h3>
 <pre><code>docker compose -f docker/compose.yaml up --build --detach
 docker compose -f docker/compose.yaml logs snapshot     # the admin token, once, and the pin for clients
@@ -3066,7 +3103,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "67cd6d1cc71753c49756fa30fa476da5c99658d93ccca039dbfa5a8e1b5460de",
+      digest: "debf336d5758a35d18364963f8df44b41ea9635959674c16f4e575221e18b5e8",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -3087,7 +3124,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </ul></nav>
 <article class="card prose">
 <h2 id="overview">Overview</h2>
-<p>A setting comes from, in this order: a flag, an environment variable, the settings file, its default. <code>server.port</code> is <code>--port</code> as a flag, <code>SNAPSHOT_SERVER_PORT</code> in the environment, and <code>port</code> below <code>server</code> in the file. Names in camel case become words in capitals: <code>server.limits.headBytes</code> is <code>SNAPSHOT_SERVER_LIMITS_HEAD_BYTES</code>. Flags exist for <code>host</code>, <code>port</code>, <code>storage</code>, <code>insecure</code> and HTTPS; every setting has an environment variable.</p>
+<p>A setting comes from, in this order: a flag, an environment variable, the settings file, its default. <code>server.port</code> is <code>--port</code> as a flag, <code>SNAPSHOT_SERVER_PORT</code> in the environment, and <code>port</code> below <code>server</code> in the file. Names in camel case become words in capitals: <code>server.limits.headBytes</code> is <code>SNAPSHOT_SERVER_LIMITS_HEAD_BYTES</code>. Flags exist for <code>host</code>, <code>port</code>, <code>socket</code>, <code>storage</code>, <code>insecure</code> and HTTPS; every setting has an environment variable.</p>
 <p>The settings file is <code>Config/server.yaml</code> in the current folder if it exists, or the file that <code>--config</code> names:</p>
 <pre><code>server:
   host: 0.0.0.0
@@ -3135,6 +3172,16 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <td><code>port</code></td>
 <td><code>8080</code></td>
 <td>port; <code>0</code> takes a free one</td>
+</tr>
+<tr>
+<td><code>socket</code></td>
+<td>none</td>
+<td>path of a Unix socket to listen on instead, such as <code>/run/snapshot/http.sock</code>. Clients reach it through a proxy only. See <a href="/docs/deploying">Deploying</a></td>
+</tr>
+<tr>
+<td><code>socketMode</code></td>
+<td><code>0660</code></td>
+<td>permission bits of its file, in octal: whoever may write it can connect</td>
 </tr>
 <tr>
 <td><code>insecure</code></td>
@@ -3214,12 +3261,17 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <tr>
 <td><code>trustedProxies</code></td>
 <td>none</td>
-<td>proxies that name the client of a request: addresses and blocks such as <code>10.0.0.0/8, 2001:db8::/32</code>. See <a href="/docs/deploying">Deploying</a></td>
+<td>proxies that name the client of a request: addresses, blocks such as <code>10.0.0.0/8, 2001:db8::/32</code>, and <code>unix</code> for those that connect to a Unix socket. See <a href="/docs/deploying">Deploying</a></td>
 </tr>
 <tr>
 <td><code>forwardingFields</code></td>
 <td><code>forwarded</code></td>
 <td>the fields in which trusted proxies do this: <code>forwarded</code> (RFC 7239), or <code>x-forwarded</code> (<code>X-Forwarded-For</code>, <code>-Proto</code>, <code>-Host</code> and <code>-Prefix</code>)</td>
+</tr>
+<tr>
+<td><code>proxyProtocol</code></td>
+<td><code>false</code></td>
+<td>whether every connection comes from a trusted proxy and begins with a header of the PROXY protocol, which names the client. See <a href="/docs/deploying">Deploying</a></td>
 </tr>
 <tr>
 <td><code>comparisonFilter</code></td>
@@ -3469,7 +3521,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <tr>
 <td><code>handshakeSeconds</code></td>
 <td><code>10</code></td>
-<td>time for the handshake of TLS</td>
+<td>time for the header of the PROXY protocol and the handshake of TLS</td>
 </tr>
 <tr>
 <td><code>bodyBytesPerSecond</code></td>

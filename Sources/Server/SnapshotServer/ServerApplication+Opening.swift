@@ -20,6 +20,7 @@ extension ServerApplication {
     environment: [String: String] = ProcessInfo.processInfo.environment, version: String, logger: Logger,
     storage openStorage: ((StorageObserver) async throws(ServerError) -> ServerStorage)? = nil
   ) async throws(ServerError) -> ServerApplication {
+    if let problem = settings.listeningProblem { throw .listening(problem) }
     try settings.requireSoundStorage()
     if !settings.shared.isEnabled { try requireToken(settings) }
     let source: ServerCertificates.Source?
@@ -58,9 +59,9 @@ extension ServerApplication {
 
   /// Throws if other machines could read the data of users because no token is required.
   private static func requireToken(_ settings: ServerSettings) throws(ServerError) {
-    guard let address = SocketAddress(host: settings.host, port: 0) else { throw .invalidHost(settings.host) }
+    guard SocketAddress(host: settings.host, port: 0) != nil else { throw .invalidHost(settings.host) }
     // Where users sign in at a proxy, nobody else is admitted without a token.
-    if address.host.isLoopback || settings.insecure || settings.trustedUsers.isEnabled { return }
+    if settings.isLocal || settings.insecure || settings.trustedUsers.isEnabled { return }
     let hasTokens: Bool
     do {
       hasTokens = try TokenStore(storage: settings.storage).hasTokens()
@@ -82,7 +83,7 @@ extension ServerApplication {
       if try await access.isOpen() {
         logger.warning(
           """
-          The store is open: every client that reaches \(settings.host) can read and write every snapshot, until \
+          The store is open: every client that reaches \(settings.listeningName) can read and write every snapshot, until \
           the first token is created with `snapshot token create`.
           """)
       }

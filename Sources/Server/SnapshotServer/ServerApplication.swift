@@ -12,7 +12,7 @@ package import Webhooks
 
 /// A snapshot server, composed of its parts. It is used by `snapshot serve`, the demo and the tests.
 ///
-/// ``handler`` can answer requests as soon as the server is composed. ``start()`` opens the port and starts the
+/// ``handler`` can answer requests as soon as the server is composed. ``start()`` opens the port or socket and starts the
 /// background tasks; ``close(deadline:)`` ends both.
 package final class ServerApplication: Sendable {
   package let storage: ServerStorage
@@ -40,7 +40,7 @@ package final class ServerApplication: Sendable {
   private struct BackgroundWork {
     /// The server on the port for plain HTTP.
     var redirects: HTTPServer?
-    var httpAddress: SocketAddress?
+    var httpAddress: ListenAddress?
     /// Tasks that run until they are cancelled.
     var endless: [Task<Void, Never>] = []
     /// Ends when the stores are closed.
@@ -115,10 +115,10 @@ package final class ServerApplication: Sendable {
     server = HTTPServer(configuration: configuration, handler: responder, logger: logger)
   }
 
-  /// Opens the port, and starts indexing, verification, expiration and the renewed authorization of running requests.
+  /// Opens the port or socket, and starts indexing, verification, expiration and the renewed authorization of running requests.
   /// - Returns: the address that the server listens on.
   @discardableResult
-  package func start() async throws(HTTPServerError) -> SocketAddress {
+  package func start() async throws(HTTPServerError) -> ListenAddress {
     let address = try await server.start()
     try await startRedirects(to: address.port)
     let (access, indexer, storage, logger) = (access, indexer, storage, logger)
@@ -146,7 +146,7 @@ package final class ServerApplication: Sendable {
   var redirects: HTTPServer? { work.withLock { $0.redirects } }
 
   /// The address for plain HTTP beside HTTPS, while the server runs; `nil` if there is none.
-  package var httpAddress: SocketAddress? { work.withLock { $0.httpAddress } }
+  package var httpAddress: ListenAddress? { work.withLock { $0.httpAddress } }
 
   /// Opens the port for plain HTTP, if there is one.
   private func startRedirects(to port: UInt16) async throws(HTTPServerError) {
@@ -158,7 +158,7 @@ package final class ServerApplication: Sendable {
     let redirects = HTTPServer(
       configuration: configuration, handler: RedirectHandler(port: port, acmeFolder: settings.tls.acmeFolder),
       logger: logger)
-    let address: SocketAddress
+    let address: ListenAddress
     do {
       address = try await redirects.start()
       logger.notice("http://\(address) redirects to HTTPS")

@@ -10,6 +10,8 @@ package import Webhooks
 package enum ServerError: Error, Sendable {
   /// The host is neither an IP address nor localhost.
   case invalidHost(String)
+  /// The settings of listening do not fit each other, as this sentence says.
+  case listening(String)
   /// The host can be reached from other machines, and there is no token yet.
   case tokenMissing(host: String)
   /// The tokens in the storage folder can't be read.
@@ -49,6 +51,7 @@ extension ServerError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .invalidHost(let host): "‘\(host)’ is neither an IP address nor localhost."
+    case .listening(let problem): problem
     case .tokenMissing(let host):
       "There is no token yet, so every client that reaches \(host) could read and write every snapshot."
     case .tokens(let error): error.description

@@ -23,8 +23,30 @@ extension ServerSettings {
 
 /// The settings of each part of a server.
 extension ServerSettings {
-  /// Whether the server listens on the loopback interface only.
-  var isLocal: Bool { SocketAddress(host: host, port: 0)?.host.isLoopback ?? false }
+  /// Whether the server listens on the loopback interface or a Unix socket only.
+  package var isLocal: Bool { socket != nil || SocketAddress(host: host, port: 0)?.host.isLoopback ?? false }
+
+  /// What clients or proxies connect to, for people.
+  var listeningName: String { socket?.description ?? host }
+
+  /// Why the settings of listening do not fit each other, in a sentence; `nil` if they do.
+  package var listeningProblem: String? {
+    if socket != nil, tls.httpPort != nil {
+      return
+        "The setting server.tls.httpPort redirects to a port for HTTPS; with server.socket there is none."
+    }
+    guard proxyProtocol else { return nil }
+    if socket != nil, !trustedProxies.contains(.unix) {
+      return
+        "The setting server.proxyProtocol needs ‘unix’ in server.trustedProxies: all connections to server.socket "
+        + "are refused otherwise."
+    }
+    if trustedProxies.isEmpty {
+      return
+        "The setting server.proxyProtocol needs server.trustedProxies: all connections are refused otherwise."
+    }
+    return nil
+  }
 
   /// Parses the setting of the public address. Returns `nil` if it is not one at which the server can be.
   package static func publicAddress(_ text: String) -> PublicAddress? {
@@ -64,6 +86,9 @@ extension ServerSettings {
   /// The address and limits of the HTTP engine.
   var engine: HTTPServer.Configuration {
     var configuration = HTTPServer.Configuration(host: host, port: UInt16(clamping: port))
+    configuration.socketPath = socket
+    configuration.socketMode = socketMode
+    configuration.proxyProtocol = proxyProtocol
     if eventLoops > 0 { configuration.eventLoops = eventLoops }
     configuration.trustedProxies = trustedProxies
     configuration.forwardingFields = forwardingFields

@@ -15,6 +15,10 @@ package struct ServerSettings: Sendable, Hashable {
   package var host = "127.0.0.1"
   /// The port to listen on; 0 selects a free one.
   package var port: Int
+  /// The path of a Unix socket to listen on instead of `host` and `port`.
+  package var socket: SocketPath?
+  /// The permission bits of its file.
+  package var socketMode: UInt16 = 0o660
   /// The folder in which bundles are stored.
   package var storage: String
   /// Whether to listen on other interfaces than loopback without any token, so that every client can read and write.
@@ -52,9 +56,11 @@ package struct ServerSettings: Sendable, Hashable {
   /// The URL at which clients reach the server behind a proxy; `nil` if it is not known.
   package var publicURL: PublicAddress?
   /// The proxies that are trusted to name the client of a request.
-  package var trustedProxies: [AddressBlock] = []
+  package var trustedProxies: [TrustedProxy] = []
   /// The fields in which they do so.
   package var forwardingFields = ForwardingFields.forwarded
+  /// Whether every connection comes from a trusted proxy and begins with a header of the PROXY protocol.
+  package var proxyProtocol = false
   /// The users who sign in at a proxy.
   package var trustedUsers = TrustedUsers()
   /// The limits of the HTTP engine. The limit of a body's length follows from `maximumBundleBytes`.

@@ -153,8 +153,9 @@ import Testing
   @Test func `several listeners share a port that no other process gets`() throws {
     let listeners = try Socket.listeners(at: SocketAddress(.loopback, port: 0), count: 3)
     #expect(listeners.count == 3)
-    let address = try listeners[0].localAddress
-    for listener in listeners { #expect(try listener.localAddress == address) }
+    let port = try listeners[0].localAddress.port
+    let address = SocketAddress(.loopback, port: port)
+    for listener in listeners { #expect(try listener.localAddress == .network(address)) }
     #expect { try Socket.listeners(at: address, count: 2) } throws: {
       ($0 as? SystemError)?.isAddressTaken == true
     }
@@ -173,7 +174,7 @@ import Testing
     let address = try #require(SocketAddress(host: "::1", port: 0))
     do {
       let bound = try #require(try Socket.listeners(at: address, count: 2).first).localAddress
-      #expect(bound.host.isIPv6)
+      #expect(bound.description.hasPrefix("[::1]:"))
       #expect(bound.port != 0)
     } catch let error as SystemError where error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT {
       // A machine without IPv6 reports this error.

@@ -124,7 +124,7 @@ import Testing
         ],
         environment: ["LISTEN_FDS": "1"], inherited: [file.descriptor])
     } throws: {
-      ($0 as? RunningProgram.Failure)?.errors.contains("is not a TCP socket that listens") == true
+      ($0 as? RunningProgram.Failure)?.errors.contains("is not a TCP or Unix socket that listens") == true
     }
   }
 

@@ -15,6 +15,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
   case multipart
   case names
   case propertyList = "property-list"
+  case proxyHeader = "proxy-header"
   case ranges
   case redaction
   case requestHead = "request-head"
@@ -39,6 +40,7 @@ enum FuzzedParser: String, CaseIterable, Sendable {
     case .multipart: try checkMultipart(input)
     case .names: try checkNames(input)
     case .propertyList: try checkPropertyList(input)
+    case .proxyHeader: try checkProxyHeader(input)
     case .ranges: try checkRanges(input)
     case .redaction: try checkRedaction(input)
     case .requestHead: try checkRequestHead(input)

@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `a proxy that becomes trusted names the clients of new connections`() async throws {
-    let proxy = try #require(AddressBlock("127.0.0.1"))
+    let proxy = try #require(TrustedProxy("127.0.0.1"))
     let handler: @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse = { request in
       HTTPServerResponse(status: .ok, body: .bytes(Array(request.peer.utf8)))
     }

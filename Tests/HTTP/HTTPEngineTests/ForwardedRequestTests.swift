@@ -6,7 +6,7 @@ import Testing
 
 /// Requests that are forwarded by proxies.
 @Suite(.alsoOverTLS, .timeLimit(.minutes(5 * Sanitizer.slowness))) struct ForwardedRequestTests {
-  private static let loopback = [AddressBlock("127.0.0.0/8")].compactMap { $0 }
+  private static let loopback = [TrustedProxy("127.0.0.0/8")].compactMap { $0 }
 
   private func request(_ forwarded: String, path: String = "/") -> String {
     "GET \(path) HTTP/1.1\r\nHost: a\r\nForwarded: \(forwarded)\r\n\r\n"

@@ -272,7 +272,7 @@ import Testing
     try await withServer(handler: echo) { _, port in
       let other = HTTPServer(
         configuration: .init(port: port), handler: ClosureHandler(body: echo), logger: silentLogger)
-      await #expect(throws: HTTPServerError.addressInUse(SocketAddress(.loopback, port: port))) {
+      await #expect(throws: HTTPServerError.addressInUse(.network(SocketAddress(.loopback, port: port)))) {
         try await other.start()
       }
     }

@@ -9,10 +9,10 @@ import Testing
   private func client(_ forwarded: String?, trusted: [String] = ["10.0.0.0/8", "2001:db8::/32"]) throws
     -> TrustedProxies.Client
   {
-    let proxies = TrustedProxies(try trusted.map { try #require(AddressBlock($0)) }, fields: .forwarded)
+    let proxies = TrustedProxies(try trusted.map { try #require(TrustedProxy($0)) }, fields: .forwarded)
     var fields = HTTPFields()
     fields[.forwarded] = forwarded
-    return try proxies.read(fields, from: SocketAddress(try #require(IPAddress("10.0.0.1")), port: 80)).client
+    return try proxies.read(fields, from: "10.0.0.1:80").client
   }
 
   @Test(arguments: [

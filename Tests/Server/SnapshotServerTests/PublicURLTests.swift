@@ -274,7 +274,7 @@ import Testing
     let server = HTTPServer(
       configuration: {
         var configuration = HTTPServer.Configuration(port: 0)
-        configuration.trustedProxies = [AddressBlock("127.0.0.1")].compactMap { $0 }
+        configuration.trustedProxies = [TrustedProxy("127.0.0.1")].compactMap { $0 }
         configuration.forwardingFields = .xForwarded
         return configuration
       }(), handler: api.handler, logger: Logger(label: "test"))

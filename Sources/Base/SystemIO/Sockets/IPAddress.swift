@@ -27,6 +27,18 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     self.low = low
   }
 
+  /// Creates an address from its 4 or 16 bytes in network order; `nil` for any other number of them.
+  public init?(bytes: some Collection<UInt8>) {
+    switch bytes.count {
+    case 4: self.init(v4: bytes.reduce(0) { $0 << 8 | UInt32($1) })
+    case 16:
+      self.init(
+        high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+        low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) })
+    default: return nil
+    }
+  }
+
   /// Parses dotted decimal notation or the text form of IPv6 (RFC 4291 §2.2), without brackets. Does not resolve host
   /// names.
   public init?(_ text: String) {

@@ -17,7 +17,7 @@ public enum InheritedSockets {
   public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
     /// `LISTEN_FDS` is not a number from 1 to ``InheritedSockets/limit``.
     case invalidCount(String)
-    /// A descriptor is not a TCP socket that listens.
+    /// A descriptor is not a TCP or Unix socket that listens.
     case notListening(Int32)
     /// The system returned an error.
     case system(SystemError)
@@ -28,7 +28,7 @@ public enum InheritedSockets {
       case .invalidCount(let text):
         "LISTEN_FDS is ‘\(text)’; a service manager can pass 1 to \(InheritedSockets.limit) sockets."
       case .notListening(let descriptor):
-        "The descriptor \(descriptor), which the service manager has passed, is not a TCP socket that listens."
+        "The descriptor \(descriptor), which the service manager has passed, is not a TCP or Unix socket that listens."
       case .system(let failure): "The sockets of the service manager can't be used: \(failure)"
       }
     }
@@ -42,19 +42,20 @@ public enum InheritedSockets {
     guard let count = Int(text), (1...limit).contains(count) else { throw .invalidCount(text) }
     var sockets: [Socket] = []
     for descriptor in firstDescriptor..<firstDescriptor + Int32(count) {
-      guard isListening(descriptor) else { throw .notListening(descriptor) }
-      do { sockets.append(try Socket(inherited: descriptor)) } catch { throw .system(error) }
+      guard let address = address(ofListening: descriptor) else { throw .notListening(descriptor) }
+      let isUnix = if case .unix = address { true } else { false }
+      do { sockets.append(try Socket(inherited: descriptor, isUnix: isUnix)) } catch { throw .system(error) }
     }
     return sockets
   }
 
-  /// Whether a descriptor is a TCP socket over IPv4 or IPv6 that listens.
-  private static func isListening(_ descriptor: Int32) -> Bool {
+  /// The address of a descriptor that is a TCP or Unix socket and listens; `nil` for any other.
+  private static func address(ofListening descriptor: Int32) -> ListenAddress? {
     var value: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     for (option, wanted) in [(SO_TYPE, streamType), (SO_ACCEPTCONN, 1)] {
       guard getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0, value == wanted else {
-        return false
+        return nil
       }
     }
     var address = sockaddr_storage()
@@ -62,7 +63,7 @@ public enum InheritedSockets {
     let isNamed = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
     }
-    return isNamed && SocketAddress(address) != nil
+    return isNamed ? ListenAddress(address, length: length) : nil
   }
 
   #if canImport(Darwin)

@@ -5,7 +5,7 @@
   import Glibc
 #endif
 
-/// A non-blocking TCP socket that raises no `SIGPIPE` and is not passed to child processes.
+/// A non-blocking TCP or Unix socket that raises no `SIGPIPE` and is not passed to child processes.
 ///
 /// Calls return `nil` if they would have to wait, and are repeated if a signal interrupts them. The object can be
 /// shared between threads, but its owner must ensure that only one thread sends at a time.
@@ -13,9 +13,14 @@ public final class Socket: Sendable {
   /// The descriptor; -1 after ``close()``, so that a later call cannot reach another connection with the same number.
   public var descriptor: Int32 { number.value }
   private let number: Lock<Int32>
+  /// Whether this is a Unix socket, which has no options of TCP.
+  private let isUnix: Bool
 
   /// Takes ownership of an open descriptor, which must be non-blocking.
-  init(taking descriptor: consuming Descriptor) { number = Lock(descriptor.release()) }
+  init(taking descriptor: consuming Descriptor, isUnix: Bool = false) {
+    number = Lock(descriptor.release())
+    self.isUnix = isUnix
+  }
 
   deinit { close() }
 
@@ -82,14 +87,16 @@ public final class Socket: Sendable {
   }
 
   /// Sets whether bytes that do not fill a segment wait for more, at most 200 ms (`TCP_CORK`). With `false`, those that
-  /// wait are sent. Does nothing on Darwin, where the corresponding option keeps them.
+  /// wait are sent. Does nothing for a Unix socket, and on Darwin, where the corresponding option keeps them.
   public func sendFullSegments(_ value: Bool) throws(SystemError) {
     #if !canImport(Darwin)
+      if isUnix { return }
       try set(TCP_CORK, level: Int32(IPPROTO_TCP), to: value ? 1 : 0)
     #endif
   }
 
-  /// The number of sent bytes that the peer has not acknowledged; 0 if the system does not report it.
+  /// The number of sent bytes that the peer has not acknowledged; 0 if the system does not report it. For a Unix socket,
+  /// the memory for those that the peer has not received, which is more.
   public var unacknowledgedBytes: Int {
     var count: Int32 = 0
     #if canImport(Darwin)
@@ -135,7 +142,7 @@ extension Socket {
   /// even if that process shares its port. With port 0, the system chooses one free port for all.
   public static func listeners(at address: SocketAddress, count: Int) throws(SystemError) -> [Socket] {
     let first = try listener(at: address, sharing: false)
-    let bound = try first.localAddress
+    guard case .network(let bound) = try first.localAddress else { return [first] }
     var all = [first]
     for _ in 1..<max(count, 1) { all.append(try listener(at: bound, sharing: true)) }
     return all
@@ -161,51 +168,60 @@ extension Socket {
   public func sharing(count: Int) throws(SystemError) -> [Socket] {
     var all = [self]
     for _ in 1..<max(count, 1) {
-      all.append(Socket(taking: try Descriptor("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
+      let copy = try Descriptor("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+      all.append(Socket(taking: copy, isUnix: isUnix))
     }
     return all
   }
 
   /// Takes ownership of a descriptor that another process has opened.
-  convenience init(inherited descriptor: Int32) throws(SystemError) {
+  convenience init(inherited descriptor: Int32, isUnix: Bool) throws(SystemError) {
     try retryingInterrupts("fcntl") { fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     let flags = try retryingInterrupts("fcntl") { fcntl(descriptor, F_GETFL) }
     try retryingInterrupts("fcntl") { fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) }
-    self.init(taking: Descriptor(taking: descriptor))
+    self.init(taking: Descriptor(taking: descriptor), isUnix: isUnix)
+    if isUnix { return }
     // Accepted connections inherit this option from the listener.
     try set(TCP_NOTSENT_LOWAT, level: Int32(IPPROTO_TCP), to: Self.unsentBytes)
   }
 
-  private static func unbound(family: Int32) throws(SystemError) -> Socket {
+  /// Opens a socket of the family `AF_INET`, `AF_INET6` or `AF_UNIX`.
+  static func unbound(family: Int32) throws(SystemError) -> Socket {
+    let isUnix = family == AF_UNIX
     #if canImport(Darwin)
-      let socket = Socket(taking: try Descriptor("socket") { Darwin.socket(family, SOCK_STREAM, 0) })
+      let descriptor = try Descriptor("socket") { Darwin.socket(family, SOCK_STREAM, 0) }
+      let socket = Socket(taking: descriptor, isUnix: isUnix)
       try socket.prepareOnDarwin()
       return socket
     #else
       let kind = Int32(SOCK_STREAM.rawValue) | Int32(SNAPSHOT_SOCK_NONBLOCK) | Int32(SNAPSHOT_SOCK_CLOEXEC)
-      return Socket(taking: try Descriptor("socket") { Glibc.socket(family, kind, 0) })
+      return Socket(taking: try Descriptor("socket") { Glibc.socket(family, kind, 0) }, isUnix: isUnix)
     #endif
   }
 
   /// The address to which the socket is bound.
-  public var localAddress: SocketAddress {
+  public var localAddress: ListenAddress {
     get throws(SystemError) {
-      var storage = sockaddr_storage()
+      var (storage, length) = (sockaddr_storage(), socklen_t(0))
       try retryingInterrupts("getsockname") {
-        Self.withAddress(&storage) { getsockname(descriptor, $0, $1) }
+        Self.withAddress(&storage) { address, space in
+          defer { length = space.pointee }
+          return getsockname(descriptor, address, space)
+        }
       }
-      guard let address = SocketAddress(storage) else {
+      guard let address = ListenAddress(storage, length: length) else {
         throw SystemError(operation: "getsockname", code: EAFNOSUPPORT)
       }
       return address
     }
   }
 
-  /// Accepts the next waiting connection and sets `TCP_NODELAY`; `nil` if none is waiting.
+  /// Accepts the next waiting connection and sets `TCP_NODELAY`; `nil` if none is waiting. The `peer` is `nil` for a Unix
+  /// socket, whose clients have no address.
   ///
   /// Skips connections that were closed while they waited. If no descriptor is left
   /// (``SystemError/isOutOfDescriptors``), it throws and the connection stays in the queue.
-  public func accept() throws(SystemError) -> (socket: Socket, peer: SocketAddress)? {
+  public func accept() throws(SystemError) -> (socket: Socket, peer: SocketAddress?)? {
     while true {
       var storage = sockaddr_storage()
       let accepted = Self.withAddress(&storage) { address, length in
@@ -216,10 +232,11 @@ extension Socket {
         #endif
       }
       if accepted >= 0 {
-        let socket = Socket(taking: Descriptor(taking: accepted))
+        let socket = Socket(taking: Descriptor(taking: accepted), isUnix: isUnix)
         #if canImport(Darwin)
           try socket.prepareOnDarwin()
         #endif
+        if isUnix { return (socket, nil) }
         guard let peer = SocketAddress(storage) else { continue }
         // Fails only on Darwin, if the peer has already disconnected. The next read reports that.
         do { try socket.set(TCP_NODELAY, level: Int32(IPPROTO_TCP)) } catch  where error.code == EINVAL {}

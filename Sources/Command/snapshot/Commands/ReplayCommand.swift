@@ -188,7 +188,7 @@ struct ReplayCommand: AsyncParsableCommand {
   // MARK: - The server
 
   private func start(_ server: HTTPServer, _ table: ReplayTable, _ manifest: Manifest) async throws {
-    let address: SocketAddress
+    let address: ListenAddress
     do { address = try await server.start() } catch {
       throw CommandFailure(error.description, status: error.isAboutInput ? .refused : .failed)
     }
@@ -209,7 +209,7 @@ struct ReplayCommand: AsyncParsableCommand {
           + "unless Host or --from-host says another: \(table.hosts.sorted().prefix(5).joined(separator: ", "))"
       )
     }
-    if !address.host.isLoopback {
+    if !address.isLocal {
       Console.message("Warning: anyone who can reach \(address) can read this snapshot.")
     }
     Console.print("Replaying \(manifest.id) at http://\(address)")

@@ -30,6 +30,11 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The port; 0 selects a free one (default: 8080).")
   var port: Int?
 
+  @Option(
+    help: ArgumentHelp(
+      "A Unix socket to listen on instead of the address and port, for a proxy.", valueName: "file"))
+  var socket: String?
+
   @Option(help: ArgumentHelp("The folder for bundles (default: Storage).", valueName: "folder"))
   var storage: String?
 
@@ -135,9 +140,9 @@ struct ServeCommand: AsyncParsableCommand {
           }
         },
       ]
-    ) { [pin = settings.tls.selfSigned ? application.certificates?.tls.pins.first : nil] url in
+    ) { [pin = settings.tls.selfSigned ? application.certificates?.tls.pins.first : nil] address in
       if let pin { Console.message("The pin is \(pin)") }
-      Console.print("Listening on \(url)")
+      Console.print("Listening on \(address)")
     }
     let group = ServiceGroup(
       configuration: .init(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
@@ -167,6 +172,7 @@ struct ServeCommand: AsyncParsableCommand {
     var flags: [String: String] = [:]
     flags["server.host"] = host
     flags["server.port"] = port.map(String.init)
+    flags["server.socket"] = socket
     flags["server.storage"] = storage
     if !tlsCertificate.isEmpty { flags["server.tls.certificate"] = tlsCertificate.joined(separator: ",") }
     if !tlsKey.isEmpty { flags["server.tls.key"] = tlsKey.joined(separator: ",") }
@@ -189,10 +195,12 @@ extension ServerSettings {
       throw CommandFailure(error.description, status: .refused)
     }
     do {
-      var addresses: [SocketAddress] = []
+      var addresses: [ListenAddress] = []
       for listener in listeners { addresses.append(try listener.localAddress) }
-      if let address = addresses.first(where: { !$0.host.isLoopback }) ?? addresses.first {
-        (host, port) = ("\(address.host)", Int(address.port))
+      switch addresses.first(where: { !$0.isLocal }) ?? addresses.first {
+      case .network(let address): (host, port, socket) = ("\(address.host)", Int(address.port), nil)
+      case .unix(let path): socket = path
+      case nil: break
       }
     } catch {
       throw CommandFailure("\(error)")

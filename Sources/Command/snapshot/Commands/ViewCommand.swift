@@ -62,7 +62,7 @@ struct ViewCommand: AsyncParsableCommand {
   }
 
   private func show(by reader: LocalReader, _ scratch: ScratchFolder) async throws {
-    let address: SocketAddress
+    let address: ListenAddress
     do { address = try await reader.start() } catch { throw CommandFailure(error.description) }
     var shown: [SnapshotID] = []
     for name in snapshots {

@@ -32,6 +32,7 @@ struct ServerExamination {
 
   /// Examines the server that listens at the address in the settings.
   func runLocally() async -> [Finding] {
+    if settings.socket != nil || settings.proxyProtocol { return examineListening() }
     guard let address = settings.localAddress else { return [] }
     let trust = ServerTrust(local: pin)
     switch await get("\(settings.tls.isEnabled ? "https" : "http")://\(address)/readyz", trust: trust) {
@@ -39,7 +40,7 @@ struct ServerExamination {
       return [
         .warning(
           "server", "No server answers at \(address): \(error.text)",
-          mend: "Start it: `systemctl start snapshot`, or `snapshot serve`.")
+          mend: Self.startMend)
       ]
     case .success(let response):
       let body = String(decoding: response.body.prefix(500), as: UTF8.self)
@@ -57,6 +58,30 @@ struct ServerExamination {
     }
   }
 
+  /// Examines whether a server listens where only a proxy can send requests.
+  private func examineListening() -> [Finding] {
+    guard let path = settings.socket else {
+      return [
+        .ok(
+          "server",
+          "Only proxies can send requests (server.proxyProtocol): --url examines the server through one.")
+      ]
+    }
+    do {
+      guard try UnixListener.isListening(path) else {
+        return [.warning("server", "No server listens at \(path).", mend: Self.startMend)]
+      }
+      return [.ok("server", "A server listens at \(path): --url examines it through the proxy.")]
+    } catch {
+      return [
+        .warning(
+          "server", "Whether a server listens at \(path) is unknown: \(error)",
+          mend: "Run this command as the user of the server.")
+      ]
+    }
+  }
+
+  private static let startMend = "Start it: `systemctl start snapshot`, or `snapshot serve`."
   private static let clockMend = "Correct the clock: `timedatectl set-ntp true`, or install chrony."
 
   /// Why the server deletes nothing automatically, in the body of `/readyz`.
@@ -163,14 +188,14 @@ struct ServerExamination {
     }
     var findings: [Finding] = []
     let address = IPAddress(seen)
-    let isProxy =
-      address.map { address in settings.trustedProxies.contains { $0.contains(address) } } ?? false
+    let isSocket = seen == TrustedProxy.unix.description
+    let isProxy = (address != nil || isSocket) && settings.trustedProxies.contains { $0.contains(address) }
     if isProxy {
       findings.append(
         .error(
           "proxy", "The proxy \(seen) does not name the client in the field \(forwarding.name).",
           mend: "Let it set the field, as in the examples of Deploying."))
-    } else if !isLocal, address?.isLoopback == true {
+    } else if isSocket || !isLocal && address?.isLoopback == true {
       findings.append(
         .error(
           "proxy", "The server sees all clients as \(seen): limits and the audit log are of no use.",

@@ -183,10 +183,9 @@ struct StorageExamination {
         }
       }
       if try !store.hasTokens() {
-        let isLocal = SocketAddress(host: settings.host, port: 0)?.host.isLoopback ?? false
         let text = "There is no token: everybody who reaches the server can read and write."
         let mend = "snapshot token create --scope admin --storage \(path)"
-        return [isLocal ? .warning("tokens", text, mend: mend) : .error("tokens", text, mend: mend)]
+        return [settings.isLocal ? .warning("tokens", text, mend: mend) : .error("tokens", text, mend: mend)]
       }
       if try store.ids().isEmpty {
         return [

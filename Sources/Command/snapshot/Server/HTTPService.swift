@@ -14,14 +14,19 @@ struct HTTPService: Service, CustomStringConvertible {
   let state: ServiceState
   /// Run while the server does, and are cancelled then.
   let tasks: [@Sendable () async -> Void]
-  /// Called with the address once the server listens there.
-  let onListening: @Sendable (URL) -> Void
+  /// Called with the address for people once the server listens there: a URL, or that of a Unix socket.
+  let onListening: @Sendable (String) -> Void
 
   /// The name in the log of the service group, which otherwise reflects the whole server to make one.
   var description: String { "HTTPService" }
 
   func run() async throws {
-    onListening(try URL(of: try await application.start(), isSecure: application.certificates != nil))
+    let address = try await application.start()
+    if case .unix = address {
+      onListening("\(address)")
+    } else {
+      onListening(try URL(of: address, isSecure: application.certificates != nil).absoluteString)
+    }
     state.tell(.ready)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in tasks { group.addTask { await task() } }
@@ -38,8 +43,8 @@ struct HTTPService: Service, CustomStringConvertible {
 
 extension URL {
   /// The URL of the server at `address`.
-  init(of address: SocketAddress, isSecure: Bool = false) throws(CommandFailure) {
-    guard let url = URL(string: "\(isSecure ? "https" : "http")://\(address)") else {
+  init(of address: ListenAddress, isSecure: Bool = false) throws(CommandFailure) {
+    guard case .network = address, let url = URL(string: "\(isSecure ? "https" : "http")://\(address)") else {
       throw CommandFailure("\(address) can't be written as a URL.")
     }
     self = url

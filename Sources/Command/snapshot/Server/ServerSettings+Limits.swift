@@ -41,12 +41,17 @@ extension ServerSettings {
   var descriptors: Int { 2 * limits.connections + 1024 }
 
   /// Parses blocks of addresses that are separated by commas. An empty text contains none; `nil` if one is malformed.
-  static func addressBlocks(_ text: String) -> [AddressBlock]? {
-    var blocks: [AddressBlock] = []
+  static func addressBlocks(_ text: String) -> [AddressBlock]? { list(text, AddressBlock.init) }
+
+  /// The same for proxies.
+  static func trustedProxies(_ text: String) -> [TrustedProxy]? { list(text, TrustedProxy.init) }
+
+  private static func list<Element>(_ text: String, _ parse: (String) -> Element?) -> [Element]? {
+    var elements: [Element] = []
     for part in text.split(separator: ",") {
-      guard let block = AddressBlock(part.trimmingCharacters(in: .whitespaces)) else { return nil }
-      blocks.append(block)
+      guard let element = parse(part.trimmingCharacters(in: .whitespaces)) else { return nil }
+      elements.append(element)
     }
-    return blocks
+    return elements
   }
 }

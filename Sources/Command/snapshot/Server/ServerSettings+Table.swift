@@ -6,6 +6,7 @@ import SnapshotDiff
 import SnapshotServer
 import SnapshotStore
 import SnapshotWeb
+import SystemIO
 import Webhooks
 
 /// Every setting of a server, with its complete name.
@@ -25,6 +26,12 @@ extension ServerSettings {
   private static let own: [Setting<ServerSettings>] = [
     value("host", "an address such as 127.0.0.1", \.host) { $0.isEmpty ? nil : $0 },
     value("port", "a port from 0 to 65535", \.port) { Int($0, in: 0...65535) },
+    value(
+      "socket", "the path of a file, with at most \(SocketPath.maximumLength) bytes", \.socket,
+      orEmpty { SocketPath($0) }),
+    value("socketMode", "permission bits in octal from 0600 to 0777, with both of the owner", \.socketMode) {
+      UInt16($0, radix: 8).flatMap { $0 & 0o600 == 0o600 && $0 <= 0o777 ? $0 : nil }
+    },
     value(
       "publicURL",
       "an http or https URL such as https://tools.example/snapshots, with at most "
@@ -54,11 +61,12 @@ extension ServerSettings {
     value("sharesFlushes", "true or false", \.sharesFlushes) { Bool($0) },
     value("shutdownSeconds", "seconds from 0 to 3600", \.shutdownSeconds) { Int($0, in: 0...3600) },
     value(
-      "trustedProxies", "addresses and blocks like 10.0.0.0/8, separated by commas", \.trustedProxies,
-      reloads: true, addressBlocks),
+      "trustedProxies", "addresses, blocks like 10.0.0.0/8 and ‘unix’, separated by commas", \.trustedProxies,
+      reloads: true, trustedProxies),
     value("forwardingFields", "‘forwarded’ or ‘x-forwarded’", \.forwardingFields) {
       ForwardingFields(rawValue: $0)
     },
+    value("proxyProtocol", "true or false", \.proxyProtocol) { Bool($0) },
     value("auditFileBytes", "a number of bytes from 4096", \.auditFileBytes, atLeast(4096)),
     value("auditFiles", "a number from 1 to 10000", \.auditFiles) { Int($0, in: 1...10_000) },
     value(

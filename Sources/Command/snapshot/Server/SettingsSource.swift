@@ -54,6 +54,7 @@ struct SettingsSource: Sendable {
     } catch {
       problems.append("The setting server.storage: \(error.description)")
     }
+    if let problem = read.settings.listeningProblem { problems.append(problem) }
     if let problem = read.settings.webhooks.problem { problems.append(problem) }
     if let problem = read.settings.trustedUserProblem { problems.append(problem) }
     return (read, problems + file.problems(allowing: Set(ServerSettings.table.map(\.name))))

@@ -64,7 +64,8 @@ extension CommandFailure {
     case .tls(let error): self.init(error.description, status: .refused)
     case .webhooks(.outbox): self.init(error.description)
     case .webhooks: self.init(error.description, status: .refused)
-    case .storage(.flawed), .quotaUnsupported, .sharedSettings: self.init(error.description, status: .refused)
+    case .storage(.flawed), .quotaUnsupported, .sharedSettings, .listening:
+      self.init(error.description, status: .refused)
     case .storage(.backup), .storage(.migrating), .storage(.restoring):
       self.init(error.description, status: .refused)
     case .storage, .objectStore, .database, .catalog, .auditLog: self.init(error.description)

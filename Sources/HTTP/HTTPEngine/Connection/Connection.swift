@@ -9,6 +9,8 @@ import SystemIO
 /// - Invariant: accessed only on its loop's thread. This makes `@unchecked Sendable` correct.
 final class Connection: @unchecked Sendable {
   private enum Phase {
+    /// Before the first byte of the client, while the proxy says who that is.
+    case proxyHeader
     /// Before the first request, while client and server agree on keys.
     case handshake
     /// Between requests, or while a head is being received.
@@ -25,19 +27,26 @@ final class Connection: @unchecked Sendable {
   let loop: EventLoop
   let channel: Channel
   /// The address by which the connection is counted. `nil` for trusted proxies, whose requests are counted by their
-  /// clients.
-  let client: IPAddress?
+  /// clients, and if it is not known.
+  private(set) var client: IPAddress?
   /// Whether the connection is within the limits. Other connections get the response 503.
   let isAdmitted: Bool
   let input: ConnectionInput
   let output: ConnectionOutput
   /// The certificate with which the client has proved its identity.
   private(set) var clientCertificate: ClientCertificate?
-  private let peer: SocketAddress
+  /// The other end of the connection, or the client that a ``ProxyHeader`` names; `nil` for a Unix socket.
+  private var peer: SocketAddress?
   /// The peer as text, made once for all requests.
-  private(set) lazy var peerName = peer.description
+  private(set) lazy var peerName = peer?.description ?? TrustedProxy.unix.description
   /// The peer's address; `nil` for a peer without one.
-  var connectedAddress: IPAddress? { peer.host }
+  var connectedAddress: IPAddress? { peer?.host }
+  /// Whether the peer is a trusted proxy, which names the client in each request.
+  private var isTrusted: Bool
+  /// Whether the client that a ``ProxyHeader`` names has too many connections.
+  private var exceedsClientLimit = false
+  /// The received bytes of an incomplete ``ProxyHeader``.
+  private var proxyHeader: [UInt8] = []
 
   private var phase = Phase.head
   private var requestCount = 0
@@ -65,9 +74,13 @@ final class Connection: @unchecked Sendable {
 
   private var limits: HTTPLimits { loop.context.limits }
 
-  init(channel: Channel, peer: SocketAddress, client: IPAddress?, isAdmitted: Bool, loop: EventLoop) {
+  init(
+    channel: Channel, peer: SocketAddress?, isTrusted: Bool, client: IPAddress?, isAdmitted: Bool,
+    loop: EventLoop
+  ) {
     self.channel = channel
     self.peer = peer
+    self.isTrusted = isTrusted
     self.client = client
     self.isAdmitted = isAdmitted
     self.loop = loop
@@ -76,14 +89,27 @@ final class Connection: @unchecked Sendable {
   }
 
   func start() {
+    guard loop.context.expectsProxyHeader || channel.isSecure else { return beginServing() }
+    setReadDeadline(loop.now + limits.handshakeTime.milliseconds)
+    guard loop.context.expectsProxyHeader else { return beginHandshake() }
+    phase = .proxyHeader
+    setInterest(.read)
+  }
+
+  private func beginHandshake() {
     guard channel.isSecure else { return beginServing() }
     phase = .handshake
-    setReadDeadline(loop.now + limits.handshakeTime.milliseconds)
     setInterest(reading: true)
   }
 
   private func beginServing() {
-    guard isAdmitted else { return refuse(.tooManyConnections) }
+    guard isAdmitted, !exceedsClientLimit else { return refuse(.tooManyConnections) }
+    if loop.isStopping {
+      // It was accepted before that, and its request can have arrived.
+      phase = .head
+      setInterest(reading: true)
+      return closeUnlessRequested()
+    }
     waitForRequest()
   }
 
@@ -92,6 +118,7 @@ final class Connection: @unchecked Sendable {
   func handle(_ event: Poller.Event) {
     let readiness = event.readiness
     if event.hasEnded { endWasReported = true }
+    if phase == .proxyHeader { return readProxyHeader() }
     guard channel.isSecure else {
       if readiness.contains(.write) { becameWritable() }
       if readiness.contains(.read) { becameReadable() }
@@ -107,7 +134,7 @@ final class Connection: @unchecked Sendable {
 
   private func becameReadable() {
     switch phase {
-    case .handshake: break
+    case .proxyHeader, .handshake: break
     // Earlier input must be processed first.
     case .head: if awaitsTurn { setInterest(reading: false) } else { readHead() }
     case .request: if let body = exchange?.body, body.wantsBytes { body.receive() } else { watchClient() }
@@ -130,7 +157,7 @@ final class Connection: @unchecked Sendable {
     case .handshake: shakeHands()
     case .head: waitForRequest()
     case .request: if !output.isEmpty { exchange?.send() }
-    case .draining, .lingering, .closed: break
+    case .proxyHeader, .draining, .lingering, .closed: break
     }
   }
 
@@ -141,7 +168,7 @@ final class Connection: @unchecked Sendable {
     switch phase {
     case .handshake: loop.turns.append(handshaker: self)
     case .request: loop.turns.append(sender: self)
-    case .head, .draining, .lingering, .closed: loop.turns.append(parser: self)
+    case .proxyHeader, .head, .draining, .lingering, .closed: loop.turns.append(parser: self)
     }
   }
 
@@ -159,6 +186,7 @@ final class Connection: @unchecked Sendable {
     readDeadline = DeadlineTable.none
     updateDeadline()
     switch phase {
+    case .proxyHeader: refuseProxy("The header did not arrive in time")
     case .handshake: close()
     case .head: if input.isEmpty { closeUnlessRequested() } else { refuse(.headTooSlow) }
     case .request: exchange?.body?.deadlinePassed()
@@ -169,6 +197,10 @@ final class Connection: @unchecked Sendable {
 
   /// Closes the connection if it is idle. A running request's response gets `Connection: close`.
   func serverIsStopping() {
+    if phase == .proxyHeader {
+      readProxyHeader()
+      if phase == .proxyHeader { return close() }
+    }
     if phase == .handshake {
       shakeHands()
       if phase == .handshake { return close() }
@@ -198,6 +230,59 @@ final class Connection: @unchecked Sendable {
     } catch {
       close()
     }
+  }
+
+  // MARK: The header of a proxy
+
+  /// Reads the header, and no byte after it: the session of the connection receives from the socket itself.
+  private func readProxyHeader() {
+    let held = proxyHeader.count
+    let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<(ProxyHeader.binaryLimit - held)])
+    do {
+      guard let count = try channel.socket.peek(into: room) else { return }
+      // Whoever only examines whether the server listens sends nothing.
+      guard count > 0 else { return held == 0 ? close() : refuseProxy("The header is not complete") }
+      proxyHeader += room[..<count]
+      switch ProxyHeader.parse(proxyHeader) {
+      case .incomplete: try dropFromSocket(count)
+      case .complete(let header):
+        try dropFromSocket(header.length - held)
+        proxyHeader = []
+        use(header)
+      case .malformed: refuseProxy("There is no valid header")
+      }
+    } catch {
+      close()
+    }
+  }
+
+  /// Receives bytes that were peeked at.
+  private func dropFromSocket(_ count: Int) throws(SystemError) {
+    let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<count])
+    guard try channel.socket.receive(into: room) == count else { throw .disconnected("recv") }
+  }
+
+  /// Continues with the client that the proxy names. If it names none, nothing in the requests is believed either: they
+  /// can have passed the proxy unread.
+  private func use(_ header: ProxyHeader) {
+    isTrusted = false
+    if let named = header.client {
+      peer = named
+      isTrusted = loop.context.proxies.contains(named.host)
+      if !isTrusted, isAdmitted {
+        if loop.context.budget.admitRequest(of: named.host.client) {
+          client = named.host.client
+        } else {
+          exceedsClientLimit = true
+        }
+      }
+    }
+    beginHandshake()
+  }
+
+  private func refuseProxy(_ reason: String) {
+    loop.warnOfProxy(reason, peer)
+    close()
   }
 
   // MARK: The handshake
@@ -344,9 +429,9 @@ final class Connection: @unchecked Sendable {
     if case .length(let length) = head.framing, length > limits.bodyBytes {
       return exchange.refuse(.bodyTooLarge(limit: limits.bodyBytes))
     }
-    if client == nil {
+    if isTrusted {
       do {
-        try exchange.admitForwarded(received, from: peer)
+        try exchange.admitForwarded(received)
       } catch {
         isDeclining = true
         exchange.decline(error)
@@ -465,6 +550,6 @@ final class Connection: @unchecked Sendable {
   private func endExchange(isComplete: Bool) {
     let ended = exchange
     exchange = nil
-    ended?.end(isComplete: isComplete, peer: peer)
+    ended?.end(isComplete: isComplete)
   }
 }

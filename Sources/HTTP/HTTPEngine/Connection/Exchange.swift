@@ -80,8 +80,8 @@ final class Exchange: @unchecked Sendable {
 
   /// Determines the client for which a trusted proxy forwards the request. Throws if the client has reached its limit, or
   /// if what the proxy says is malformed.
-  func admitForwarded(_ head: ReceivedHead, from peer: SocketAddress) throws(Refusal) {
-    let (client, view) = try loop.context.proxies.read(head.headerFields, from: peer)
+  func admitForwarded(_ head: ReceivedHead) throws(Refusal) {
+    let (client, view) = try loop.context.proxies.read(head.headerFields, from: peerName)
     (forwardedPeer, forwardedView) = (client.name, view)
     guard let counted = client.counted else { return }
     guard loop.context.budget.admitRequest(of: counted) else { throw .tooManyRequests }
@@ -281,7 +281,7 @@ final class Exchange: @unchecked Sendable {
   /// Ends the exchange: stops the body and reports the exchange.
   ///
   /// - Parameter isComplete: whether the whole response was sent. Otherwise the handler's task is cancelled.
-  func end(isComplete: Bool, peer: SocketAddress) {
+  func end(isComplete: Bool) {
     hasEnded = true
     let bodyBytes = body?.reader.received ?? 0
     // A handler that reads an incomplete body is notified by the body's error, and can keep the received bytes. Any
@@ -298,8 +298,8 @@ final class Exchange: @unchecked Sendable {
           status: status, bytesReceived: Int64(head?.length ?? 0) + bodyBytes,
           bytesSent: output.bytesSent - sentBefore,
           duration: .nanoseconds(Int64(SystemClock.monotonicNanoseconds - began)),
-          isComplete: isComplete, userInfo: head?.userInfo.withLock { $0 }, head: head, number: number,
-          forwardedPeer: forwardedPeer, address: peer))
+          isComplete: isComplete, peer: forwardedPeer ?? peerName,
+          userInfo: head?.userInfo.withLock { $0 }, head: head, number: number))
     }
     if let counted { loop.context.budget.endRequest(of: counted) }
   }

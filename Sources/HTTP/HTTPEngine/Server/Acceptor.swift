@@ -29,7 +29,7 @@ final class Acceptor {
 
   /// Accepts the waiting connections, but a limited number at once, so that a flood of new connections does not block
   /// the existing ones.
-  func acceptAll(at now: UInt64, _ add: (Socket, SocketAddress) -> Void) {
+  func acceptAll(at now: UInt64, _ add: (Socket, SocketAddress?) -> Void) {
     for _ in 0..<64 {
       do {
         if isShort, try isStillShort() { return pause(at: now) }

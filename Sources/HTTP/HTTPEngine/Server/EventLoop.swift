@@ -30,6 +30,7 @@ final class EventLoop: @unchecked Sendable {
   /// The requests that have arrived and whose handlers were not called yet.
   private var calls: [HandlerCall] = []
   private var runningTasks = 0
+  private var proxyWarning = RareWarning()
   /// The connections that let others continue first.
   var turns = TurnQueue()
   /// The number of events in this round so far.
@@ -222,8 +223,14 @@ final class EventLoop: @unchecked Sendable {
 
   // MARK: Accepting
 
-  private func add(_ socket: Socket, _ peer: SocketAddress) {
-    let client = context.proxies.contains(peer.host) ? nil : peer.host.client
+  private func add(_ socket: Socket, _ peer: SocketAddress?) {
+    let isTrusted = context.proxies.contains(peer?.host)
+    if context.expectsProxyHeader, !isTrusted {
+      warnOfProxy("The connection does not come from a trusted proxy", peer)
+      return socket.close()
+    }
+    // All clients of a Unix socket are on this machine.
+    let client = isTrusted ? nil : peer?.host.client ?? .loopback
     let isAdmitted = !isStopping && context.budget.admit(client)
     // A few of the excess connections get a response. Beyond that, they are closed immediately.
     guard isAdmitted || refusedCount < 128 else { return socket.close() }
@@ -237,8 +244,8 @@ final class EventLoop: @unchecked Sendable {
       return socket.close()
     }
     let connection = Connection(
-      channel: Channel(socket: socket, session: session, loop: self), peer: peer, client: client,
-      isAdmitted: isAdmitted, loop: self)
+      channel: Channel(socket: socket, session: session, loop: self), peer: peer, isTrusted: isTrusted,
+      client: client, isAdmitted: isAdmitted, loop: self)
     let index = Int(socket.descriptor)
     if index >= connections.count {
       connections.append(contentsOf: repeatElement(nil, count: index + 64 - connections.count))
@@ -250,6 +257,17 @@ final class EventLoop: @unchecked Sendable {
   }
 
   // MARK: For connections
+
+  /// Logs why a connection was closed that had to come from a trusted proxy and to begin with a ``ProxyHeader``.
+  func warnOfProxy(_ reason: String, _ peer: SocketAddress?) {
+    guard let omitted = proxyWarning.admit(at: now) else { return }
+    context.logger.warning(
+      "connection refused: PROXY protocol",
+      metadata: [
+        "reason": "\(reason)", "peer": "\(peer.map(\.description) ?? TrustedProxy.unix.description)",
+        "omittedBefore": "\(omitted)",
+      ])
+  }
 
   func setInterest(_ interest: Poller.Interest, for descriptor: Int32) throws(SystemError) {
     try poller.set(interest, for: descriptor)

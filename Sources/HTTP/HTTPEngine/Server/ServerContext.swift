@@ -16,6 +16,8 @@ final class ServerContext: Sendable {
   /// The lowest descriptor reserved for files, which connections should not get.
   let descriptorCeiling: Int
   let bodyBuffers: IOBufferPool
+  /// Whether each connection begins with a ``ProxyHeader``.
+  let expectsProxyHeader: Bool
   /// Whether the listening sockets outlive the server, for the next one.
   let sharesListeners: Bool
   private let logsExchanges: Bool
@@ -26,6 +28,7 @@ final class ServerContext: Sendable {
     idleMilliseconds = limits.idleTime.milliseconds
     serverName = configuration.serverName
     sharesListeners = !configuration.listeners.isEmpty
+    expectsProxyHeader = configuration.proxyProtocol
     onResponse = configuration.onResponse
     logsExchanges = configuration.logsExchanges
     self.handler = handler
@@ -38,13 +41,14 @@ final class ServerContext: Sendable {
   }
 
   /// Shares the counters and buffers of `former`, with other limits and trusted proxies.
-  init(_ former: ServerContext, limits: HTTPLimits, trustedProxies: [AddressBlock]) {
+  init(_ former: ServerContext, limits: HTTPLimits, trustedProxies: [TrustedProxy]) {
     self.limits = limits
     idleMilliseconds = limits.idleTime.milliseconds
     serverName = former.serverName
     security = former.security
     onResponse = former.onResponse
     logsExchanges = former.logsExchanges
+    expectsProxyHeader = former.expectsProxyHeader
     sharesListeners = former.sharesListeners
     handler = former.handler
     logger = former.logger

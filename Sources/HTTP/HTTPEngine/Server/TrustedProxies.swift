@@ -6,27 +6,28 @@ import SystemIO
 struct TrustedProxies: Sendable {
   /// The client of a request.
   struct Client: Hashable, Sendable {
-    /// The client's name for handlers and logs: `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, `unknown`, or the
-    /// proxy's own name for it.
+    /// The client's name for handlers and logs: `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]:4711`, `unix`,
+    /// `unknown`, or the proxy's own name for it.
     let name: String
     /// The address by which requests are counted; `nil` if it is unknown or belongs to a trusted proxy.
     let counted: IPAddress?
   }
 
-  private let blocks: [AddressBlock]
+  private let proxies: [TrustedProxy]
   /// The fields that the proxies send.
   let fields: ForwardingFields
 
-  init(_ blocks: [AddressBlock], fields: ForwardingFields) {
-    self.blocks = blocks
+  init(_ proxies: [TrustedProxy], fields: ForwardingFields) {
+    self.proxies = proxies
     self.fields = fields
   }
 
-  func contains(_ address: IPAddress) -> Bool { blocks.contains { $0.contains(address) } }
+  /// Whether a peer at `address` is trusted, or with `nil`, one that has connected to a Unix socket.
+  func contains(_ address: IPAddress?) -> Bool { proxies.contains { $0.contains(address) } }
 
-  /// Returns what the trusted `peer` says about a request with `fields`. Throws if it is malformed.
+  /// Returns what the trusted peer with the name `peer` says about a request with `fields`. Throws if it is malformed.
   func read(
-    _ fields: HTTPFields, from peer: SocketAddress
+    _ fields: HTTPFields, from peer: String
   ) throws(Refusal) -> (client: Client, view: ForwardedView?) {
     switch self.fields {
     case .forwarded: return (client(after: ForwardedHops(in: fields), from: peer), nil)
@@ -35,10 +36,10 @@ struct TrustedProxies: Sendable {
     }
   }
 
-  /// Returns the client of a request from `peer` that passed `hops`: the first one, starting at the last one, that is
+  /// Returns the client of a request from the proxy `peer` that passed `hops`: the first one, starting at the last one, that is
   /// not a trusted proxy. Those before it are ignored, because that hop could have forged them.
-  func client(after hops: some Sequence<ForwardedNode>, from peer: SocketAddress) -> Client {
-    var name = peer.description
+  func client(after hops: some Sequence<ForwardedNode>, from peer: String) -> Client {
+    var name = peer
     for hop in hops {
       switch hop {
       case .address(let text, let port):
