@@ -99,6 +99,7 @@ package final class ServerApplication: Sendable {
       more: MaintenanceRoutes(maintenance.reaper, maintenance.scrubber).endpoints
         + WebhookRoutes(webhooks).endpoints + more,
       tracker: settings.issueTracker, comparisonFilter: settings.comparisonFilter, copies: storage.copies,
+      webhooks: webhooks,
       observation: observation, deletionsHeld: { clock.doubt?.description }, logger: logger)
     var configuration = settings.engine
     configuration.listeners = listeners

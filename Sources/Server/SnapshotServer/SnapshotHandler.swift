@@ -8,6 +8,7 @@ package import SnapshotAPI
 package import SnapshotDiff
 package import SnapshotViewer
 package import SnapshotWeb
+package import Webhooks
 
 /// Answers all requests to a snapshot server.
 ///
@@ -30,6 +31,7 @@ package struct SnapshotHandler: HTTPHandler {
   ///   - tracker: the issue tracker to which pages link.
   ///   - comparisonFilter: the values that comparisons on pages omit.
   ///   - copies: the disk space for inflated copies of files that pages show.
+  ///   - webhooks: the webhooks, which administrators can see; `nil` if the server never has any.
   ///   - observation: records and measures the requests.
   ///   - deletionsHeld: returns why nothing is deleted automatically; `nil` if it is.
   package init(
@@ -37,6 +39,7 @@ package struct SnapshotHandler: HTTPHandler {
     limits: ServiceLimits = ServiceLimits(), uploads: ResumableUploads? = nil, more: [Endpoint] = [],
     tracker: IssueTracker = IssueTracker(), comparisonFilter: ComparisonFilter = ComparisonFilter(),
     copies: CopySpace = CopySpace(folder: FileManager.default.temporaryDirectory.path),
+    webhooks: Webhooks? = nil,
     observation: Observation = Observation(),
     deletionsHeld: @escaping @Sendable () -> String? = { nil }, logger: Logger
   ) {
@@ -53,6 +56,7 @@ package struct SnapshotHandler: HTTPHandler {
       documentation: WebPages.documentation)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
+      webhooks: webhooks?.list,
       tracker: tracker, comparisonFilter: comparisonFilter, copies: copies,
       manual: Self.manual,
       reference: { APIReference(api + operations.endpoints) }, logger: logger)
@@ -120,5 +124,18 @@ private struct EndpointSteps {
       }
     }
     return calls + pages.map { Route($0.method, $0.template, responder(for: $0)) }
+  }
+}
+
+extension Webhooks {
+  /// The webhooks for the pages.
+  fileprivate var list: WebhookList {
+    WebhookList(isEnabled: { self.isEnabled }) {
+      try await self.states().map { endpoint, state in
+        WebhookSummary(
+          name: endpoint.name, waiting: state.waiting, delivered: state.delivered, failed: state.failed,
+          dropped: state.dropped, isDisabled: state.isDisabled, problem: state.problem)
+      }
+    }
   }
 }

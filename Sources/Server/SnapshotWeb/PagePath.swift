@@ -25,6 +25,7 @@ import SnapshotViewer
 /// | `/attach` | ``attachLink(_:)`` |
 /// | `/reports/{report}/links` | ``attachLinks(_:)`` |
 /// | `/reports/{report}/links/{link}/revoke` | ``revokeLink(_:_:)`` |
+/// | `/webhooks` | ``webhooks`` |
 /// | `/sign-in`, `/sign-out` | ``signIn(next:)``, ``signOut`` |
 /// | `/sign-in/{secret}` | ``signInLink(_:next:)`` |
 /// | `/docs` | ``documentation`` |
@@ -70,6 +71,8 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
   case attachLinks(ReportID)
   /// The target of the form that revokes the link to attach with this id.
   case revokeLink(ReportID, String)
+  /// What became of the events for webhooks.
+  case webhooks
   /// The form for signing in. `next` is the destination after that.
   case signIn(next: String? = nil)
   /// The link that signs in the only user of the server, with its secret. `next` is the destination after that.
@@ -120,6 +123,7 @@ enum PagePath: Sendable, Hashable, CustomStringConvertible {
     case .attachLink(let secret): return AttachLinkRoutes.path(of: secret)
     case .attachLinks(let report): return Self.report(report).description + "/links"
     case .revokeLink(let report, let id): return Self.attachLinks(report).description + "/\(id)/revoke"
+    case .webhooks: return "/webhooks"
     case .signIn(let next): return "/sign-in" + Self.query(Self.pair(.next, next))
     case .signInLink(let secret, let next): return "/sign-in/\(secret)" + Self.query(Self.pair(.next, next))
     case .signOut: return "/sign-out"

@@ -125,27 +125,36 @@ extension PostgreSQLOutbox {
     }
   }
 
-  /// Lets deliveries to an endpoint that ended wait again, from their first try. Enables an endpoint that refused events.
-  /// If too many would wait, the newest do. What ``WebhookEndpointState`` counts as ended remains counted.
-  /// - Parameter event: whose deliveries wait again; `nil` for all that failed or were dropped.
-  /// - Returns: their number.
   package func redeliver(_ event: String?, to endpoint: String, at now: Date) async throws -> Int {
+    // Without an event, a delivery that succeeded is not repeated.
     let selected = event == nil ? "state IN ('failed', 'dropped')" : "event = $4 AND state <> 'waiting'"
     let more: [PostgreSQLValue] = event.map { [.text($0)] } ?? []
     return try await pool.transaction { [waitingLimit] connection in
       let enabled = try connection.query(
         "UPDATE endpoint SET disabled = false WHERE name = $1 RETURNING waiting", [.text(endpoint)])
       guard let waiting = try enabled.first?.int(0) else { return 0 }
-      let count = try connection.query(
+      let counts = try connection.query(
         """
-        UPDATE delivery SET state = 'waiting', tries = 0, due = $2, ended = NULL WHERE sequence IN (
-          SELECT sequence FROM delivery WHERE endpoint = $1 AND \(selected) ORDER BY sequence DESC LIMIT $3)
+        WITH chosen AS (
+          SELECT sequence, state FROM delivery WHERE endpoint = $1 AND \(selected) ORDER BY sequence LIMIT $3
+        ), again AS (
+          UPDATE delivery SET state = 'waiting', tries = 0, due = $2, ended = NULL
+          WHERE sequence IN (SELECT sequence FROM chosen)
+        )
+        SELECT count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state = 'failed'),
+          count(*) FILTER (WHERE state = 'dropped') FROM chosen
         """,
-        [.text(endpoint), .int(Self.milliseconds(now)), .int(max(0, Int64(waitingLimit) - waiting))] + more
-      ).changes
+        [.text(endpoint), .int(Self.milliseconds(now)), .int(max(0, Int64(waitingLimit) - waiting))] + more)[
+          0]
+      let (delivered, failed, dropped) = (try counts.int(0), try counts.int(1), try counts.int(2))
+      let count = delivered + failed + dropped
       _ = try connection.query(
-        "UPDATE endpoint SET waiting = waiting + $2 WHERE name = $1", [.text(endpoint), .int(Int64(count))])
-      return count
+        """
+        UPDATE endpoint
+        SET waiting = waiting + $2, delivered = delivered - $3, failed = failed - $4, dropped = dropped - $5
+        WHERE name = $1
+        """, [.text(endpoint), .int(count), .int(delivered), .int(failed), .int(dropped)])
+      return Int(count)
     }
   }
 }

@@ -8,6 +8,7 @@ package struct WebhookEvent: Sendable, Hashable {
     case attached = "snapshot.attached"
     case deleted = "snapshot.deleted"
     case commented = "snapshot.commented"
+    case expiring = "snapshot.expiring"
   }
 
   /// Identifies the event. It is the same for the same change, however often it is announced or sent. Contains no dot,
@@ -25,11 +26,12 @@ package struct WebhookEvent: Sendable, Hashable {
   /// - Parameters:
   ///   - record: the record; `nil` if it can't be read.
   ///   - comment: the index of the comment that was written.
+  ///   - end: when the snapshot expires, if that is the event.
   ///   - settings: which fields of the record the event has.
   ///   - now: the time of the change.
   init(
     _ kind: Kind, of snapshot: SnapshotID, _ record: SnapshotRecord?, comment: Int? = nil,
-    _ settings: WebhookSettings, at now: Date
+    end: Date? = nil, _ settings: WebhookSettings, at now: Date
   ) throws {
     self.kind = kind
     self.snapshot = snapshot
@@ -38,8 +40,9 @@ package struct WebhookEvent: Sendable, Hashable {
       case .attached: "attached_\(snapshot)"
       case .deleted: Self.deletionID(snapshot)
       case .commented: "commented_\(snapshot)_\(comment ?? 0)"
+      case .expiring: "expiring_\(snapshot)_\(Int64(end?.timeIntervalSince1970 ?? 0))"
       }
-    var payload = WebhookPayload(kind, snapshot, record, comment: comment, settings, at: now)
+    var payload = WebhookPayload(kind, snapshot, record, comment: comment, end: end, settings, at: now)
     var body = try SnapshotJSON.encode(payload)
     if body.count > WebhookLimits.bodyBytes {
       payload.omit(\.isLong)

@@ -31,13 +31,13 @@ struct WebhookPayload: Encodable {
 
   init(
     _ kind: WebhookEvent.Kind, _ snapshot: SnapshotID, _ record: SnapshotRecord?, comment: Int?,
-    _ settings: WebhookSettings, at now: Date
+    end: Date?, _ settings: WebhookSettings, at now: Date
   ) {
     type = kind.rawValue
     timestamp = now
     data = Contents(
       snapshot: snapshot, report: record?.report,
-      links: Links(snapshot, base: settings.linkBase),
+      links: Links(snapshot, base: settings.linkBase), expiresAt: end,
       record: record.map { RecordFields($0, settings.fields, comment: comment) })
   }
 
@@ -53,6 +53,8 @@ struct WebhookPayload: Encodable {
     let snapshot: SnapshotID
     let report: ReportID?
     let links: Links
+    /// When the snapshot expires, if that is the event.
+    let expiresAt: Date?
     var record: RecordFields?
     /// The fields that would have made the event too long.
     var omitted: [String]?

@@ -19,6 +19,9 @@ package struct WebhookTestResult: Sendable, Hashable {
 
 /// What administrators read and do. Endpoints are named by ``WebhookEndpoint/name``.
 extension Webhooks {
+  /// Whether there are endpoints now.
+  package var isEnabled: Bool { active.withLock { $0 != nil } }
+
   /// The states of the endpoints in the settings, in their order.
   package func states() async throws(StoreError) -> [(endpoint: WebhookEndpoint, state: WebhookEndpointState)]
   {

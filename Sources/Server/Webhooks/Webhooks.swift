@@ -126,13 +126,22 @@ package final class Webhooks: ChangeAnnouncer {
     try await add(.commented, record, comment: index)
   }
 
+  package var announcesExpirations: Bool {
+    active.withLock { $0?.settings.events.contains(.expiring) ?? false }
+  }
+
+  package func expiring(_ record: SnapshotRecord, at end: Date) async throws(StoreError) {
+    try await add(.expiring, record, end: end)
+  }
+
   private func add(
-    _ kind: WebhookEvent.Kind, _ record: SnapshotRecord, comment: Int? = nil
+    _ kind: WebhookEvent.Kind, _ record: SnapshotRecord, comment: Int? = nil, end: Date? = nil
   ) async throws(StoreError) {
     guard let active = active.withLock({ $0 }), active.settings.selects(kind, record) else { return }
     let now = environment.now()
     try await changing(active) {
-      let event = try WebhookEvent(kind, of: record.id, record, comment: comment, active.settings, at: now)
+      let event = try WebhookEvent(
+        kind, of: record.id, record, comment: comment, end: end, active.settings, at: now)
       return try await active.outbox.add(event, for: active.names, at: now)
     }
   }

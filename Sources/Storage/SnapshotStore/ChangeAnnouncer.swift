@@ -17,6 +17,10 @@ package protocol ChangeAnnouncer: Sendable {
   /// process ends or the deletion fails, the store decides later whether the snapshot was deleted.
   /// - Parameter record: the record; `nil` if it can't be read.
   func willDelete(_ id: SnapshotID, _ record: SnapshotRecord?) async throws(StoreError)
+  /// Whether ``expiring(_:at:)`` has an effect.
+  var announcesExpirations: Bool { get }
+  /// Announces a snapshot that will expire at `end`. Called again after a restart, and if it has another end.
+  func expiring(_ record: SnapshotRecord, at end: Date) async throws(StoreError)
   /// Announces a deletion that was prepared; has no effect if none was.
   func deleted(_ id: SnapshotID) async throws(StoreError)
 }

@@ -152,6 +152,22 @@ import Webhooks
     #expect(states == [.init(name: name, delivered: 1)])
   }
 
+  @Test func `the page shows the webhooks, and the home page links to it while there are any`() async throws {
+    try await api.upload(try SampleBundle().bytes)
+    _ = await webhooks.deliverDue()
+    let html: HTTPFields = [.accept: "text/html"]
+    let page = try await api.send(.get, "/webhooks", html)
+    #expect(page.status == 200)
+    #expect(page.text.contains(name) && page.text.contains("Failed: status 500"))
+    #expect(page.text.contains("1 waiting, 0 delivered, 0 failed, 0 dropped"))
+    #expect(!page.text.contains("secret-path"))
+    #expect(try await api.send(.get, "/", html).text.contains(#"href="/webhooks""#))
+    let apply = try webhooks.prepare(WebhookSettings())
+    await apply()
+    #expect(try await api.send(.get, "/webhooks", html).text.contains("have no webhooks"))
+    #expect(try await !api.send(.get, "/", html).text.contains(#"href="/webhooks""#))
+  }
+
   @Test func `a webhook that the settings do not have is not known`() async throws {
     for (method, call) in [(HTTPRequest.Method.get, "deliveries"), (.post, "test"), (.post, "redeliver")] {
       let answer = try await api.send(method, "/v1/webhooks/other.example-00000000/\(call)")

@@ -34,6 +34,7 @@ struct PagePathTests {
     #expect(PagePath.uploads.description == "/uploads")
     #expect(PagePath.action(.unpin, id).description == "/snapshots/\(id)/unpin")
     #expect(PagePath.signIn(next: "/reports/a?b").description == "/sign-in?next=%2Freports%2Fa%3Fb")
+    #expect(PagePath.webhooks.description == "/webhooks")
     #expect(PagePath.signOut.description == "/sign-out")
     #expect(PagePath.documentation.description == "/docs")
     #expect(PagePath.article("settings").description == "/docs/settings")

@@ -145,6 +145,15 @@ struct SamplePages: Sendable {
     }
   }
 
+  func webhooks() -> WebhooksPage {
+    WebhooksPage(
+      webhooks: (0..<16).map {
+        WebhookSummary(
+          name: text("hooks.example-\($0)"), waiting: 3, delivered: 12_000 * factor, failed: 1, dropped: 0,
+          isDisabled: $0 % 3 == 0, problem: $0 % 3 == 1 ? nil : text("status 410"))
+      })
+  }
+
   func history() throws -> HistoryPage {
     let actions = ["attachSnapshotAs", "readSnapshot", "fetchBundle", text("newAction")]
     let events = (0..<25 * factor).map {
@@ -414,6 +423,7 @@ struct SamplePages: Sendable {
       ("diff of a text", pages.render(try comparedFiles().text, in: frame)),
       ("diff of images", pages.render(try comparedFiles().images, in: frame)),
       ("choice", pages.render(try choice(), in: frame)),
+      ("webhooks", pages.render(webhooks(), in: frame)),
       ("history", pages.render(try history(), in: frame)),
       ("contents", pages.render(try contents(.snapshot(id(0))), in: frame)),
       ("contents of a report", pages.render(try contents(.report(record().report)), in: frame)),

@@ -197,4 +197,54 @@ import Testing
       #expect(try await outbox.states() == ["a": state, "b": state])
     }
   }
+
+  @Test(arguments: OutboxKind.allCases)
+  func `deliveries are listed with what became of them, the newest first`(kind: OutboxKind) async throws {
+    try await kind.withOutbox(waitingLimit: 3) { outbox in
+      let events = try (0..<4).map { _ in try WebhookEvent.sample() }
+      for event in events { _ = try await outbox.add(event, for: ["a", "b"], at: now) }
+      let due = try await outbox.due(for: "a", at: now, limit: 10)
+      try await outbox.record(.delivered, of: due[0], to: "a", at: now + 1)
+      try await outbox.record(.failed("status 500", next: nil), of: due[1], to: "a", at: now + 2)
+      try await outbox.record(.failed("status 500", next: now + 5), of: due[2], to: "a", at: now + 3)
+      let listed = try await outbox.deliveries(to: "a", before: nil, limit: 10)
+      #expect(listed.map(\.event) == events.reversed().map(\.id))
+      #expect(listed.map(\.snapshot) == events.reversed().map(\.snapshot))
+      #expect(listed.map(\.state) == [.waiting, .failed, .delivered, .dropped])
+      #expect(listed.map(\.tries) == [1, 1, 1, 0])
+      #expect(listed.map(\.due) == [now + 5, nil, nil, nil])
+      #expect(listed.map(\.ended) == [nil, now + 2, now + 1, now])
+      #expect(try await outbox.deliveries(to: "a", before: nil, limit: 2) == Array(listed[..<2]))
+      #expect(
+        try await outbox.deliveries(to: "a", before: listed[1].sequence, limit: 10) == Array(listed[2...]))
+      #expect(try await outbox.deliveries(to: "c", before: nil, limit: 10).isEmpty)
+    }
+  }
+
+  @Test(arguments: OutboxKind.allCases)
+  func `deliveries that ended wait again, and their endpoint is enabled`(kind: OutboxKind) async throws {
+    try await kind.withOutbox(waitingLimit: 3) { outbox in
+      let events = try (0..<4).map { _ in try WebhookEvent.sample() }
+      for event in events { _ = try await outbox.add(event, for: ["a"], at: now) }
+      let due = try await outbox.due(for: "a", at: now, limit: 10)
+      try await outbox.record(.delivered, of: due[0], to: "a", at: now)
+      try await outbox.record(.refused, of: due[1], to: "a", at: now)
+      #expect(try await outbox.states()["a"]?.isDisabled == true)
+      #expect(try await outbox.redeliver("attached_other", to: "a", at: now + 9) == 0)
+      #expect(try await outbox.states()["a"]?.isDisabled == false)
+      // The delivered one, because it is named.
+      #expect(try await outbox.redeliver(events[1].id, to: "a", at: now + 9) == 1)
+      #expect(try await outbox.redeliver(events[1].id, to: "a", at: now + 9) == 0)
+      #expect(try await outbox.due(for: "a", at: now + 8, limit: 10).isEmpty)
+      #expect(try await outbox.due(for: "a", at: now + 9, limit: 10).map(\.event) == [events[1].id])
+      // Of the other three, the oldest two, so that not too many wait.
+      #expect(try await outbox.redeliver(nil, to: "a", at: now + 9) == 2)
+      let again = try await outbox.due(for: "a", at: now + 9, limit: 10)
+      #expect(again.map(\.event) == events[..<3].map(\.id))
+      #expect(again.allSatisfy { $0.tries == 0 })
+      #expect(try await outbox.redeliver(nil, to: "other", at: now) == 0)
+      let state = try #require(try await outbox.states()["a"])
+      #expect([state.waiting, state.delivered, state.failed, state.dropped] == [3, 0, 1, 0])
+    }
+  }
 }

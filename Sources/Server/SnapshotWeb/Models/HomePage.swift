@@ -12,6 +12,8 @@ struct HomePage: Sendable {
   var days: [ActivityDay] = []
   /// Whether the visitor may delete snapshots.
   var mayDelete = false
+  /// Whether the page links to the one about webhooks.
+  var showsWebhooks = false
 }
 
 /// A page of a list of snapshots.

@@ -14,6 +14,7 @@ extension HomePage: Page {
       "list": list.fields(showsReport: true) { PagePath.home(search, cursor: $0).description },
       "chart": search.isEmpty && isFirst && !frame.hasOneUser ? ActivityChart(days)?.fields : nil,
       "deletion": deletion,
+      "webhooks": showsWebhooks && search.isEmpty && isFirst ? PagePath.webhooks.description : nil,
       "contents": search.values[.text].map { PagePath.search(.newest, find: $0).description },
       "contentsCount": Measures.number(SearchPage.snapshots),
       "withoutFilters": search.withoutFilters.map { PagePath.home($0).description },

@@ -5,6 +5,7 @@ struct PageTemplates: Sendable {
   /// The templates of complete pages, and of parts that are rendered separately.
   enum Name: String, CaseIterable {
     case home, deletion, report, snapshot, history, search, diff, link, attach, attachLink, attachLinks,
+      webhooks,
       signIn, signedOut,
       problem, document
     /// The values of a file, without the page around them.
@@ -39,6 +40,7 @@ struct PageTemplates: Sendable {
     "neighbours": PackageResources.neighbours_mustache,
     "history": PackageResources.history_mustache,
     "upload": PackageResources.upload_mustache,
+    "webhooks": PackageResources.webhooks_mustache,
     "home": PackageResources.home_mustache,
     "deletion": PackageResources.deletion_mustache,
     "report": PackageResources.report_mustache,

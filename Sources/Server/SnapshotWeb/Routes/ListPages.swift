@@ -17,8 +17,13 @@ struct ListPages: Sendable {
   private let service: SnapshotService
   private let access: AccessPolicy
   private let limits: ServiceLimits
+  private let webhooks: WebhookList?
 
-  init(_ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits) {
+  init(
+    _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
+    webhooks: WebhookList?
+  ) {
+    self.webhooks = webhooks
     self.pages = pages
     self.service = service
     self.access = access
@@ -72,7 +77,9 @@ struct ListPages: Sendable {
       (list.total, list.totalIsExact) = (total.count, total.isExact)
     }
     let days = cursor == nil ? try await days(request.query) : []
-    return HomePage(search: search, list: list, days: days, mayDelete: caller.may(.delete))
+    var page = HomePage(search: search, list: list, days: days, mayDelete: caller.may(.delete))
+    page.showsWebhooks = caller.may(.admin) && caller.limits.isUnlimited && webhooks?.isEnabled() == true
+    return page
   }
 
   /// Returns the page of the snapshot or report that the search text identifies, or `nil`. A report must have

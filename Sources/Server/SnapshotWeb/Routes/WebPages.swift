@@ -45,6 +45,7 @@ package struct WebPages: Sendable {
   /// - Parameters:
   ///   - uploads: the calls for resumable uploads; empty if they are not offered.
   ///   - history: the actions on snapshots, which administrators can see.
+  ///   - webhooks: the webhooks, which administrators can see; `nil` if the server never has any.
   ///   - tracker: the issue tracker to which pages link.
   ///   - comparisonFilter: the values that comparisons omit unless a visitor enters other rules.
   ///   - copies: the disk space for inflated copies of files that are shown.
@@ -52,7 +53,7 @@ package struct WebPages: Sendable {
   ///   - reference: returns the description of the API, which is made when its page is first requested.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
-    history: AuditHistory? = nil, tracker: IssueTracker = IssueTracker(),
+    history: AuditHistory? = nil, webhooks: WebhookList? = nil, tracker: IssueTracker = IssueTracker(),
     comparisonFilter: ComparisonFilter = ComparisonFilter(),
     copies: CopySpace, manual: Manual,
     reference: @escaping @Sendable () -> APIReference, logger: Logger
@@ -62,7 +63,7 @@ package struct WebPages: Sendable {
     pages = PageMaker(access, tracker: tracker)
     let uploads = UploadPages(pages, service, limits: limits, calls: uploads)
     endpoints =
-      ListPages(pages, service, access: access, limits: limits).endpoints
+      ListPages(pages, service, access: access, limits: limits, webhooks: webhooks).endpoints
       + ReportPages(
         pages, service, limits: limits, uploadsAreResumable: uploads.areResumable, filter: comparisonFilter
       ).endpoints
@@ -77,6 +78,7 @@ package struct WebPages: Sendable {
       + SearchPages(pages, service).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
       + uploads.endpoints
+      + WebhookPages(pages, webhooks).endpoints
       + SigningPages(pages, access: access).endpoints
       + DocumentPages(pages, manual: manual, reference: reference).endpoints
   }

@@ -35,6 +35,11 @@ public struct Reaper: Sendable {
   private let onFailure: @Sendable (SnapshotID?, any Error) -> Void
   private let onHold: @Sendable (ExpirationHeld?) -> Void
   private let onUndated: @Sendable (Int) -> Void
+  /// The ends that were announced, so that a pass does not read the records again.
+  private let announced = Lock<[SnapshotID: Date]>([:])
+
+  /// How many seconds before its end a snapshot is announced.
+  package static let warningSeconds = 86_400.0
 
   /// Creates a reaper.
   /// - Parameters:
@@ -68,29 +73,56 @@ public struct Reaper: Sendable {
   }
 
   /// Returns the expired snapshots, oldest first, with the reasons, and deletes nothing.
-  public func plan() async throws -> RetentionPlan {
-    let reading = await clock.read()
+  public func plan() async throws -> RetentionPlan { try await pass().plan }
+
+  /// Reads all records. Returns the plan, and the ends of the snapshots that are to be announced.
+  private func pass() async throws -> (plan: RetentionPlan, soon: [SnapshotID: Date]) {
+    let (reading, rules) = (await clock.read(), rules)
+    let warns = announcer?.announcesExpirations == true
+    let time = reading.time...reading.time.addingTimeInterval(Self.warningSeconds)
+    var soon: [SnapshotID: Date] = [:]
     var planner = RetentionPlanner(rules, now: reading.time)
     var total = 0
     try await store.forEachBatch { ids in
       try Task.checkCancellation()
       let summaries = try await store.summaries(ids)
-      for summary in summaries { planner.add(summary) }
+      for summary in summaries {
+        planner.add(summary)
+        if warns, let end = rules.end(of: summary), time.contains(end) { soon[summary.id] = end }
+      }
       total += summaries.count
       await Task.yield()
     }
     let complete = planner
     // Sorting a million expirations takes about a second, so it runs on a thread with low priority.
-    return RetentionPlan(
+    let plan = RetentionPlan(
       expirations: await queue.perform { complete.plan() }, total: total, undated: complete.undated,
       doubt: reading.doubt)
+    return (plan, soon)
   }
 
-  /// Returns the expired snapshots, oldest first. Throws ``ExpirationHeld`` if their deletion needs a confirmation.
+  /// Announces snapshots that expire soon. What fails is tried again in the next pass.
+  private func announce(_ soon: [SnapshotID: Date]) async {
+    guard let announcer else { return }
+    for (id, end) in soon where announced.withLock({ $0[id] != end }) {
+      guard !Task.isCancelled else { return }
+      do {
+        try await announcer.expiring(try await store.record(id), at: end)
+        announced.withLock { $0[id] = end }
+      } catch StoreError.deleted, StoreError.notFound {
+        // It was deleted since the pass began.
+      } catch {
+        onFailure(id, error)
+      }
+    }
+    announced.withLock { ends in ends = ends.filter { soon[$0.key] != nil } }
+  }
+
+  /// Returns the expired snapshots, oldest first, and announces those that expire soon. Throws ``ExpirationHeld`` if their deletion needs a confirmation.
   /// - Parameter isConfirmed: whether a person has confirmed the deletion, and the clock.
   public func due(isConfirmed: Bool = false) async throws -> [Expiration] {
     if isConfirmed { await clock.confirm() }
-    let plan = try await plan()
+    let (plan, soon) = try await pass()
     if plan.undated > 0 { onUndated(plan.undated) }
     guard isConfirmed || !plan.needsConfirmation else {
       let held = ExpirationHeld(plan)
@@ -98,6 +130,7 @@ public struct Reaper: Sendable {
       throw held
     }
     onHold(nil)
+    await announce(soon)
     return plan.expirations
   }
 

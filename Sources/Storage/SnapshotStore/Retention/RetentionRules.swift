@@ -33,4 +33,12 @@ public struct RetentionRules: Sendable, Hashable {
     self.limits = limits
     self.applications = applications
   }
+
+  /// When a snapshot expires by its expiration date or its age; `nil` if it is pinned, or has neither limit.
+  func end(of snapshot: RetentionSummary) -> Date? {
+    guard !snapshot.isPinned else { return nil }
+    let age = (applications[snapshot.application] ?? limits).age
+    let end = age.map { snapshot.receivedAt.addingTimeInterval(Double($0.seconds)) }
+    return [snapshot.expiresAt, end].compactMap(\.self).min()
+  }
 }

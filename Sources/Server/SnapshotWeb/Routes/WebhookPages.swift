@@ -1,0 +1,28 @@
+import AccessControl
+import HTTPEngine
+import HTTPTypes
+import SnapshotAPI
+
+/// The page about webhooks.
+struct WebhookPages: Sendable {
+  private let pages: PageMaker
+  private let webhooks: WebhookList?
+
+  init(_ pages: PageMaker, _ webhooks: WebhookList?) {
+    self.pages = pages
+    self.webhooks = webhooks
+  }
+
+  /// All endpoints.
+  var endpoints: [Endpoint] {
+    [.page(.listWebhooks, .get, "/webhooks", .admin, handler: show)]
+  }
+
+  private func show(_ call: PageCall) async throws -> HTTPServerResponse {
+    _ = try call.query([])
+    try call.caller.requireUnlimited()
+    guard let webhooks else { throw HTTPProblem.noSuchPath() }
+    let page = WebhooksPage(webhooks: try await webhooks.read())
+    return try await pages.render(page, for: call.visitor)
+  }
+}
