@@ -3103,7 +3103,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "debf336d5758a35d18364963f8df44b41ea9635959674c16f4e575221e18b5e8",
+      digest: "9c829091bb6d0c8ca7ae486f5bbd3693bae9d159bfff2cb84ff5854d4fe9c3cf",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -3688,7 +3688,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </tr>
 <tr>
 <td><code>events</code></td>
-<td><code>snapshot.attached, snapshot.commented, snapshot.deleted</code></td>
+<td><code>snapshot.attached, snapshot.commented, snapshot.deleted, snapshot.expiring</code></td>
 <td>events that are sent</td>
 </tr>
 <tr>
@@ -4094,7 +4094,7 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 """##),
     "webpages": Manual.Article(
       title: ##"Web pages"##,
-      digest: "7ea89eb67bb29d927dc733ff3c21fafaea70c370665e22de46e6622d72baa8e5",
+      digest: "944807599da2936f7132e1f4b2ef7fd95e65967cc176c6c97d9ce4e3cdab397c",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Web pages</h1>
@@ -4187,6 +4187,10 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 <tr>
 <td><code>/docs/reference</code></td>
 <td>every call of the API with its parameters, body, responses and problems, made from the same list as <code>/openapi.json</code></td>
+</tr>
+<tr>
+<td><code>/webhooks</code></td>
+<td>for the scope <code>admin</code>: what became of the events for other services, from the settings' webhooks. See <a href="/docs/webhooks">Webhooks</a></td>
 </tr>
 <tr>
 <td><code>/sign-in</code>, <code>/sign-out</code></td>
@@ -4366,7 +4370,7 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 """##),
     "webhooks": Manual.Article(
       title: ##"Webhooks"##,
-      digest: "8a6eb9f8bd860d27cfc9774ca9b29bd66b1bcdb11523197d7f624d155fd385aa",
+      digest: "813b7330143bb24ff49318f425e8d45d4d4c4fa8253f91d423cf7a86bdb70ffe",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Webhooks</h1>
@@ -4421,6 +4425,11 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 <td><code>snapshot.deleted</code></td>
 <td>a user or a retention rule deleted a snapshot; the fields are those it had before</td>
 <td><code>deleted_UUID</code></td>
+</tr>
+<tr>
+<td><code>snapshot.expiring</code></td>
+<td>a snapshot expires within a day, by its expiration date or its age; <code>data.expiresAt</code> says when. Once for each end; to keep the snapshot, pin it or move the date. Rules of count and size come without a warning</td>
+<td><code>expiring_UUID_SECONDS</code></td>
 </tr>
 </tbody>
 </table></div>
@@ -4561,7 +4570,7 @@ snapshot webhooks redeliver NAME --event ID      # sends one event again, also i
 <p>All have <code>--json</code>, and need a token with the scope <code>admin</code> if the server has tokens. The calls of the API are below <code>/v1/webhooks</code> (<a href="/docs/calls">Calls</a>). A webhook is named by its host and some digits, as logs and metrics name it too, because its path can be a secret.</p>
 <p>A test event has the type <code>snapshot.test</code>, an id that begins with <code>test_</code>, and no <code>data</code>. It is signed, and the address is checked, as for all others, but it is sent only once, and it changes nothing at the server. Answer events of types that you don't use with a status from 200 to 299.</p>
 <p>The server remembers a delivery for seven days after its end, at most 10,000 for each webhook; what it has forgotten can't be sent again. Events that are sent again begin with their first try, and keep their place in the order of their snapshot. If more than 10,000 would wait, only the oldest of them do: repeat the command later.</p>
-<p><code>/metrics</code> has the same numbers, and <code>Config/Monitoring</code> alerts for them (<a href="/docs/observability">Observability</a>). <code>snapshot doctor</code> names webhooks that do not get their events; it needs the token in <code>SNAPSHOT_TOKEN</code>.</p>
+<p>The page <code>/webhooks</code>, to which the home page of administrators links, shows the same list. <code>/metrics</code> has the same numbers, and <code>Config/Monitoring</code> alerts for them (<a href="/docs/observability">Observability</a>). <code>snapshot doctor</code> names webhooks that do not get their events; it needs the token in <code>SNAPSHOT_TOKEN</code>.</p>
 <h3 id="what-the-server-connects-to">What the server connects to</h3>
 <p>The server looks up the name in a URL, checks every address, and connects to a checked address only. It refuses addresses that are not public: loopback, private networks, link-local addresses such as that of a cloud's metadata service, and IPv6 addresses that contain an IPv4 address. <code>allowedNetworks</code> names the networks in which your receivers are; plain <code>http</code> is used only there. Redirects are not followed, and no proxy is used.</p>
 </article>

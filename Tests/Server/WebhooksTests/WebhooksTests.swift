@@ -40,6 +40,32 @@ import Testing
     }
   }
 
+  @Test func `a snapshot that expires has an event for each end, unless the settings leave them out`()
+    async throws
+  {
+    try await WebhookReceiver.run { receiver, port in
+      let fixture = try WebhookFixture()
+      #expect(!fixture.webhooks.announcesExpirations)
+      var settings = try fixture.settings(port)
+      settings.fields = []
+      try await fixture.use(settings)
+      #expect(fixture.webhooks.announcesExpirations)
+      let (record, end) = (try fixture.record(), Date(timeIntervalSince1970: 1_790_080_000))
+      for time in [end, end, end + 60] { try await fixture.webhooks.expiring(record, at: time) }
+      #expect(await fixture.webhooks.deliverDue() == nil)
+      #expect(
+        receiver.received.map(\.id) == [
+          "expiring_\(record.id)_1790080000", "expiring_\(record.id)_1790080060",
+        ])
+      let body = try #require(receiver.received.first?.body)
+      #expect(body.contains(#""expiresAt":"2026-09-22T12:26:40.000Z""#))
+      #expect(body.contains(#""type":"snapshot.expiring""#))
+      settings.events = [.attached]
+      try await fixture.use(settings)
+      #expect(!fixture.webhooks.announcesExpirations)
+    }
+  }
+
   @Test func `with two secrets an event has two signatures, and with new settings those of the new secrets`()
     async throws
   {

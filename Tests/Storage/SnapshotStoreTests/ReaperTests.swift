@@ -119,6 +119,57 @@ import Testing
     #expect(told.withLock { $0.last } == .some(nil))
   }
 
+  @Test func `what expires within a day is announced once for each end, unless it is pinned`() async throws {
+    let (store, time, announcer) = (InMemoryStore(validator: .samples), TestTime(), Announcer())
+    let (old, pinned, dated) = (SampleBundle(), SampleBundle(), SampleBundle())
+    for sample in [old, pinned, dated] { try await store.upload(sample) }
+    try await store.change(RecordChange(isPinned: true), of: pinned.id)
+    let (first, second) = (time.now + 86_400, time.now + 2 * 86_400)
+    try await store.change(RecordChange(end: .at(first + 1)), of: dated.id)
+    var reaper = Reaper(
+      RetentionRules(.init(age: TimeSpan("3d"))), store: store, catalog: InMemoryCatalog(),
+      clock: DeletionClock(time.configuration))
+    reaper.announcer = announcer
+    func pass() async throws -> [SnapshotID: [Date]] {
+      for _ in 0..<2 { try await reaper.run() }
+      return announcer.ends.withLock { $0 }
+    }
+    #expect(try await pass() == [:])
+    try await store.change(RecordChange(end: .at(first)), of: dated.id)
+    #expect(try await pass() == [dated.id: [first]])
+    try await store.change(RecordChange(end: .at(second)), of: dated.id)
+    #expect(try await pass() == [dated.id: [first]])
+    announcer.fails.set(true)
+    time.run(86_400)
+    #expect(try await pass() == [dated.id: [first]])
+    announcer.fails.set(false)
+    #expect(try await pass() == [dated.id: [first, second]])
+    time.run(90_000)
+    let end = try await store.record(old.id).receivedAt + 3 * 86_400
+    #expect(try await pass() == [dated.id: [first, second], old.id: [end]])
+    #expect(try await store.allRecords().count == 2)
+    time.run(86_400)
+    #expect(try await pass() == [dated.id: [first, second], old.id: [end]])
+    #expect(try await store.allRecords().map(\.id) == [pinned.id])
+  }
+
+  /// Remembers which ends were announced.
+  private final class Announcer: ChangeAnnouncer {
+    let ends = Lock<[SnapshotID: [Date]]>([:])
+    let fails = Lock(false)
+    let announcesExpirations = true
+
+    func expiring(_ record: SnapshotRecord, at end: Date) async throws(StoreError) {
+      if fails.value { throw .unavailable("as it was told") }
+      ends.withLock { $0[record.id, default: []].append(end) }
+    }
+
+    func attached(_ record: SnapshotRecord) async throws(StoreError) {}
+    func commented(_ record: SnapshotRecord, at index: Int) async throws(StoreError) {}
+    func willDelete(_ id: SnapshotID, _ record: SnapshotRecord?) async throws(StoreError) {}
+    func deleted(_ id: SnapshotID) async throws(StoreError) {}
+  }
+
   @Test(arguments: [3, 60], [378_432_000, -1_766_016_000] as [Double])
   func `a wrong clock deletes nothing, however few snapshots there are`(count: Int, jump: Double) async throws
   {
