@@ -3713,7 +3713,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "signinbyproxy": Manual.Article(
       title: ##"Sign-in by a proxy"##,
-      digest: "4579eaa362cc7055b1464276d46e3f2619db8c2d3211a8b43198068a55d87f9f",
+      digest: "0c5993a50d81821e62da652df433c324f13901755e38279b437a5468257adb57",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Sign-in by a proxy</h1>
@@ -3781,7 +3781,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <li>Only the proxy can reach the server from the addresses in <code>from</code>. Other users and programs of the same machine also come from <code>127.0.0.1</code>: where there are any, use a Unix socket, or client certificates with <code>mtls:NAME</code>. Plain <code>mtls</code> believes every client with a certificate, also one whose certificate stands for a token.</li>
 <li>It forwards <code>Origin</code> and <code>Sec-Fetch-Site</code> unchanged, as proxies do, and <code>Host</code>.</li>
 <li>It uses HTTPS. Browsers keep no cookie of the pages otherwise.</li>
-<li>Put it into <code>trustedProxies</code> too, so that rates, limits and the audit log know the address of the client. With <code>from</code>, only the other end of the connection counts, and never an address in <code>Forwarded</code>.</li>
+<li>Put it into <code>trustedProxies</code> too, so that rates, limits and the audit log know the address of the client. With <code>from</code>, only the other end of the connection counts, and never an address in <code>Forwarded</code>. With <code>proxyProtocol</code> the other end is the client, so <code>from</code> can then only have <code>mtls</code>.</li>
 </ul>
 <h3 id="what-the-server-refuses">What the server refuses</h3>
 <div class="wide" tabindex="0" role="region" aria-label="What the server refuses">

@@ -165,13 +165,15 @@ import Testing
     ("scopes: developers", "at most 100 entries"), ("scopes: developers=write", "at most 100 entries"),
     ("scopes: a=read, a=admin", "at most 100 entries"), ("scopes: ''", "lets nobody do anything"),
     ("groups: ''", "needs server.trustedUser.groups"), ("everybody: read write", "takes some of"),
+    ("proxyProtocol: true", "can only have mtls with server.proxyProtocol"),
   ])
   func `settings that do not fit are refused with a sentence`(line: String, sentence: String) async throws {
     let name = line.prefix { $0 != ":" }
     let settings = Self.settings.split(separator: "\n").filter {
       !$0.trimmingCharacters(in: .whitespaces).hasPrefix("\(name):")
     }.joined(separator: "\n")
-    let file = try folder.write(Data("\(settings)\n    \(line)\n".utf8), to: "server.yaml")
+    let indent = name == "proxyProtocol" ? "  " : "    "
+    let file = try folder.write(Data("\(settings)\n\(indent)\(line)\n".utf8), to: "server.yaml")
     for command in [["config", "check"], ["serve", "--port", "0", "--storage", storage.path]] {
       let outcome = try await Product.run(command + ["--config", file.path], folder: folder.url)
       #expect(outcome.status == 2)

@@ -111,6 +111,12 @@ extension ServerSettings {
     if insecure {
       return "The settings server.insecure and server.trustedUser.from exclude each other."
     }
+    if proxyProtocol, users.sources.contains(where: { !$0.isCertificate }) {
+      return """
+        The setting server.trustedUser.from can only have mtls with server.proxyProtocol: the other end of a connection \
+        is then the client, and not the proxy.
+        """
+    }
     if tls.clientAuthorities == nil, users.sources.contains(where: \.isCertificate) {
       return "The setting server.trustedUser.from has mtls, which needs server.tls.clientAuthorities."
     }
