@@ -1,3 +1,4 @@
+package import Foundation
 package import SnapshotFormat
 
 /// Tells others of changes of snapshots.

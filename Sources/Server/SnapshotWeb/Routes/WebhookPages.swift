@@ -1,6 +1,7 @@
 import AccessControl
 import HTTPEngine
 import HTTPTypes
+import Observability
 import SnapshotAPI
 
 /// The page about webhooks.

@@ -1,3 +1,4 @@
+import Foundation
 public import SnapshotFormat
 
 /// The rules by which snapshots expire. Without limits, only snapshots with an expiration date of their own expire.
