@@ -48,7 +48,7 @@ extension ServerApplication {
         await server.change(limits: limits, trustedProxies: settings.trustedProxies)
       },
       ReloadablePart { access.change($0.rates) },
-      ReloadablePart { access.change($0.trustedUsers) },
+      ReloadablePart { access.change($0.trustedUser) },
       ReloadablePart { uploads.change($0.uploadOffer) },
       ReloadablePart { settings in
         guard let webhooks else { return {} }

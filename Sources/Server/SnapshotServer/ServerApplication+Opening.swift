@@ -61,7 +61,7 @@ extension ServerApplication {
   private static func requireToken(_ settings: ServerSettings) throws(ServerError) {
     guard SocketAddress(host: settings.host, port: 0) != nil else { throw .invalidHost(settings.host) }
     // Where users sign in at a proxy, nobody else is admitted without a token.
-    if settings.isLocal || settings.insecure || settings.trustedUsers.isEnabled { return }
+    if settings.isLocal || settings.insecure || settings.trustedUser.isEnabled { return }
     let hasTokens: Bool
     do {
       hasTokens = try TokenStore(storage: settings.storage).hasTokens()

@@ -102,7 +102,7 @@ extension ServerSettings {
     configuration.opensWithoutTokens = isLocal || insecure
     configuration.answersAnyName = insecure
     configuration.rates = rates
-    configuration.users = trustedUsers
+    configuration.users = trustedUser
     return configuration
   }
 

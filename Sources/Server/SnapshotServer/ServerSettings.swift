@@ -62,7 +62,7 @@ package struct ServerSettings: Sendable, Hashable {
   /// Whether every connection comes from a trusted proxy and begins with a header of the PROXY protocol.
   package var proxyProtocol = false
   /// The users who sign in at a proxy.
-  package var trustedUsers = TrustedUsers()
+  package var trustedUser = TrustedUsers()
   /// The limits of the HTTP engine. The limit of a body's length follows from `maximumBundleBytes`.
   package var limits = HTTPLimits()
   /// The most bytes of an audit log file, and the number of older files to keep.

@@ -87,7 +87,7 @@ import Testing
     ("allowedNetworks", "10.0.0.1/8", "addresses and blocks like 10.0.0.0/8, separated by commas"),
     (
       "events", "attached",
-      "some of snapshot.attached, snapshot.commented, snapshot.deleted, separated by commas"
+      "some of snapshot.attached, snapshot.commented, snapshot.deleted, snapshot.expiring, separated by commas"
     ),
   ])
   func `a wrong setting of webhooks is refused`(name: String, value: String, wanted: String) throws {

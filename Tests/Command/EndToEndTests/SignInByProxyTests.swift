@@ -165,7 +165,7 @@ import Testing
     ("scopes: developers", "at most 100 entries"), ("scopes: developers=write", "at most 100 entries"),
     ("scopes: a=read, a=admin", "at most 100 entries"), ("scopes: ''", "lets nobody do anything"),
     ("groups: ''", "needs server.trustedUser.groups"), ("everybody: read write", "takes some of"),
-    ("proxyProtocol: true", "can only have mtls with server.proxyProtocol"),
+    ("proxyProtocol: true\n  trustedProxies: 127.0.0.1", "can only have mtls with server.proxyProtocol"),
   ])
   func `settings that do not fit are refused with a sentence`(line: String, sentence: String) async throws {
     let name = line.prefix { $0 != ":" }

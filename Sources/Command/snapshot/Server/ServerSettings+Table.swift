@@ -19,7 +19,7 @@ extension ServerSettings {
     + RetentionSettings.settings.map { $0.inside("server.retention", \.retention, reloads: true) }
     + RequiredRedaction.settings.map { $0.inside("server.redaction", \.redaction) }
     + UploadSettings.settings.map { $0.inside("server.uploads", \.uploads) }
-    + TrustedUsers.settings.map { $0.inside("server.trustedUser", \.trustedUsers, reloads: true) }
+    + TrustedUsers.settings.map { $0.inside("server.trustedUser", \.trustedUser, reloads: true) }
     + WebhookSettings.settings.map { $0.inside("server.webhooks", \.webhooks) }
 
   /// The settings directly below `server`.

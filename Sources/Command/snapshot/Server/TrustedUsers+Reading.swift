@@ -90,7 +90,7 @@ extension TrustedUsers {
 extension ServerSettings {
   /// A sentence about settings of `server.trustedUser` that do not fit each other or others; `nil` if all do.
   var trustedUserProblem: String? {
-    let users = trustedUsers
+    let users = trustedUser
     if users.header.lowercased() == users.groupsHeader?.lowercased() {
       return "The settings server.trustedUser.header and server.trustedUser.groups name the same field."
     }

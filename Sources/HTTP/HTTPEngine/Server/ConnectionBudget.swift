@@ -46,7 +46,8 @@ final class ConnectionBudget: Sendable {
     }
   }
 
-  /// Counts a new request, or connection, that a trusted proxy forwards for `client`. Returns `false` if the client's limit is reached.
+  /// Counts a new request, or connection, that a trusted proxy forwards for `client`. Returns `false` if the client's
+  /// limit is reached.
   func admitRequest(of client: IPAddress) -> Bool {
     counts.withLock { counts in
       guard counts.hasRoom(for: client) else { return false }

@@ -36,8 +36,8 @@ struct TrustedProxies: Sendable {
     }
   }
 
-  /// Returns the client of a request from the proxy `peer` that passed `hops`: the first one, starting at the last one, that is
-  /// not a trusted proxy. Those before it are ignored, because that hop could have forged them.
+  /// Returns the client of a request from the proxy `peer` that passed `hops`: the first one, starting at the last one,
+  /// that is not a trusted proxy. Those before it are ignored, because that hop could have forged them.
   func client(after hops: some Sequence<ForwardedNode>, from peer: String) -> Client {
     var name = peer
     for hop in hops {

@@ -4,8 +4,8 @@ import Observability
 
 /// The visitor of a web page.
 ///
-/// Web pages accept only sessions and users whom a proxy names, and ignore tokens in `Authorization`; the API ignores the session's cookie. So
-/// neither credential can be misused for the purpose of the other.
+/// Web pages accept only sessions and users whom a proxy names, and ignore tokens in `Authorization`; the API ignores the
+/// session's cookie. So neither credential can be misused for the purpose of the other.
 package struct Visitor: Sendable {
   package enum Account: Sendable {
     /// An anonymous visitor of a store that requires no tokens.
