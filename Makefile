@@ -179,4 +179,4 @@ scale: release ## Measures stores of 1,000 to 1,000,000 bundles (SVG=file, SIZES
 
 clean: ## Removes the build folders
 	@rm -rf .build .build-release .build-tls .build-asan .build-tsan .build-fuzz .build-bench .build-manual .build-package \
-	  .build-tools .build-axe .build-pyrage
+	  .build-tools .build-axe .build-pyrage .build-moto .build-agents .build-webhooks .build-provider
