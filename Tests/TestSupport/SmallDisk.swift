@@ -30,7 +30,8 @@ public final class SmallDisk: Sendable {
   public init(bytes: Int64 = 1 << 20, inodes: Int = 1000) async throws {
     mountPoint = try TemporaryFolder()
     let options = "size=\(bytes),nr_inodes=\(inodes),mode=700"
-    let script = #"mount -t tmpfs -o \#(options) tmpfs "$0" && echo mounted && exec sleep 600"#
+    // Longer than a run of all tests: a test on a busy machine can wait long for a thread.
+    let script = #"mount -t tmpfs -o \#(options) tmpfs "$0" && echo mounted && exec sleep 3600"#
     holder = try await RunningProgram(
       "unshare", ["--user", "--map-root-user", "--mount", "sh", "-c", script, mountPoint.path])
     url = URL(filePath: "/proc/\(holder.identifier)/root\(mountPoint.path)/disk")
