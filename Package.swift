@@ -159,7 +159,8 @@ let server = group(
     .target(
       name: "SnapshotWeb",
       dependencies: [
-        "Observability", "AccessControl", "SnapshotAPI", "SnapshotDiff", "SnapshotViewer", "HTTPEngine",
+        "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotDiff", "SnapshotViewer",
+        "HTTPEngine",
         "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes,
         .logging,
         .mustache,
@@ -360,7 +361,8 @@ let tests = [
       .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
-          "AccessControl", "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat", "Observability",
+          "AccessControl", "Webhooks", "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat",
+          "Observability",
           "HTTPEngine", "HTTPSemantics", "ZipArchive", "SystemIO", "TestSupport", .mustache,
         ]),
       .testTarget(

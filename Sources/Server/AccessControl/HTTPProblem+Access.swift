@@ -140,7 +140,7 @@ extension HTTPProblem {
     HTTPProblem(
       .crossSite,
       detail: """
-        Whoever has signed in at a proxy changes something only on the pages of this server. Programs need a token. \
+        Users who have signed in at a proxy change something only on the pages of this server. Programs need a token. \
         Nothing was changed.
         """)
   }

@@ -6,8 +6,8 @@ package import SystemIO
 
 /// The users who have signed in at a proxy, which names them in a field of every request, such as `Remote-User`.
 ///
-/// Nothing is kept between requests: each one has the scopes of the groups that it states. So whoever is removed from a
-/// group, or signs out at the proxy, loses the scopes with the next request.
+/// Nothing is kept between requests: each one has the scopes of the groups that it states. So a user who is
+/// removed from a group, or signs out at the proxy, loses the scopes with the next request.
 package struct TrustedUsers: Sendable, Hashable {
   /// The limits of what a request and the settings state.
   package enum Limits {

@@ -1411,7 +1411,7 @@ snapshot demo                                  # the whole sequence on sample da
 """##),
     "deploying": Manual.Article(
       title: ##"Deploying"##,
-      digest: "bca685390171db3930cbe05723cf947222c7c39b23483071901313afe3dd7c3e",
+      digest: "2f8eb2650c316c9df921cca87f72af3a91e5e28d5174dbc2f6a01e723579d99b",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Deploying</h1>
@@ -1702,7 +1702,7 @@ location /snapshots/ {
 <p>The proxies connect to it with <code>proxy_pass http://unix:/run/snapshot/http.sock;</code> (nginx), <code>server local unix@/run/snapshot/http.sock</code> (HAProxy) and <code>reverse_proxy unix//run/snapshot/http.sock</code> (Caddy). Everything else in their files remains.</p>
 <ul>
 <li><code>socket</code> takes the place of <code>host</code> and <code>port</code>. Clients, also the command and the client library, reach the server only through the proxy; <code>curl --unix-socket /run/snapshot/http.sock http://localhost/readyz</code> asks it on the machine.</li>
-<li>Whoever may write the file can connect. It belongs to the user and group of the server and has the permissions <code>socketMode</code>, by default 0660: <code>usermod -aG snapshot www-data</code> lets nginx connect. As on loopback, the server needs no token, so create one before the proxy is reachable.</li>
+<li>Every user who may write the file can connect. It belongs to the user and group of the server and has the permissions <code>socketMode</code>, by default 0660: <code>usermod -aG snapshot www-data</code> lets nginx connect. As on loopback, the server needs no token, so create one before the proxy is reachable.</li>
 <li>The server creates the file in a folder that exists; the systemd unit makes <code>/run/snapshot</code>. A path can have at most 107 bytes. The server replaces the file that a killed server has left, but no socket on which somebody listens, and no file of another kind. It removes the file when it stops. While it is restarted, a proxy answers 502; with the unit <code>snapshot.socket</code> (see above) connections wait instead.</li>
 <li>Clients of the socket have no address. With <code>unix</code> in <code>trustedProxies</code>, the proxy names each client in the field <code>Forwarded</code>, as it does through a port. Without it, and for a request without the field, the client is <code>unix</code> in the audit log, for rates and for quotas. If <code>unix</code> is not trusted, <code>limits.connectionsPerAddress</code> counts all connections of the socket together.</li>
 </ul>
@@ -3103,7 +3103,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "settings": Manual.Article(
       title: ##"Settings"##,
-      digest: "9c829091bb6d0c8ca7ae486f5bbd3693bae9d159bfff2cb84ff5854d4fe9c3cf",
+      digest: "0307106e16b325a752abbb6014a26ac53b1366e7932b44c4ceb88d0871b653e3",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Settings</h1>
@@ -3181,7 +3181,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 <tr>
 <td><code>socketMode</code></td>
 <td><code>0660</code></td>
-<td>permission bits of its file, in octal: whoever may write it can connect</td>
+<td>permission bits of its file, in octal: users who may write it can connect</td>
 </tr>
 <tr>
 <td><code>insecure</code></td>
@@ -3713,7 +3713,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 """##),
     "signinbyproxy": Manual.Article(
       title: ##"Sign-in by a proxy"##,
-      digest: "0c5993a50d81821e62da652df433c324f13901755e38279b437a5468257adb57",
+      digest: "ba25271d56d0253bf3cd975f4a4497d60f69e0f5f6f62b65005771262469ce04",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Sign-in by a proxy</h1>
@@ -3730,7 +3730,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </ul></nav>
 <article class="card prose">
 <h2 id="overview">Overview</h2>
-<p>A proxy such as Apache with mod_auth_openidc, or nginx with oauth2-proxy, signs users in at a provider of OpenID Connect, and names the user and the user's groups in two fields of each request that it forwards. The server trusts these fields if they come from the proxy, and nobody else:</p>
+<p>A proxy such as Apache with mod_auth_openidc, or nginx with oauth2-proxy, signs users in at a provider of OpenID Connect, and names the user and the user's groups in two fields of each request that it forwards. The server trusts these fields if they come from the proxy, and from no other sender:</p>
 <pre><code>server:
   publicURL: https://snapshots.example.org
   trustedProxies: 127.0.0.1
@@ -3795,7 +3795,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </thead>
 <tbody>
 <tr>
-<td>one of the fields from elsewhere, on any path, also with a valid token</td>
+<td>one of the fields from another sender, on any path, also with a valid token</td>
 <td><code>403</code> (<code>user-not-trusted</code>)</td>
 <td><code>stateUser</code>, <code>refused</code></td>
 </tr>
@@ -3821,13 +3821,13 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
 </tr>
 </tbody>
 </table></div>
-<p>Fields from elsewhere count as wrong tokens of the address, and are slowed down like these. A comma would be what intermediaries write between the values of a doubled field, and <code>(null)</code> is what Apache sends for a variable without value. Letters beyond ASCII can look alike, and proxies encode them differently: let the proxy send another claim for such users.</p>
+<p>Fields from another sender count as wrong tokens of the address, and are slowed down like these. A comma would be what intermediaries write between the values of a doubled field, and <code>(null)</code> is what Apache sends for a variable without value. Letters beyond ASCII can look alike, and proxies encode them differently: let the proxy send another claim for such users.</p>
 <p>The proxy knows users by a cookie, which browsers send with requests of any page. So a request of a user that changes something is accepted only if the browser states, by <code>Sec-Fetch-Site</code> or <code>Origin</code>, that a page of this server sent it, also under <code>/v1</code>. Forms need their token as well. Programs use tokens.</p>
 <h3 id="beside-it">Beside it</h3>
 <ul>
 <li><strong>Tokens</strong> work as before. A request with a token in <code>Authorization</code> is that of the token, whatever user the proxy names. Another credential there, such as one of the provider, is ignored if there is a user. Let calls with tokens pass without a sign-in, as the examples do: they then also work while the provider does not.</li>
-<li><strong>A store without tokens is not open</strong> while <code>from</code> has a value, on any address. Whoever comes without a user and without a token is refused. <code>insecure</code> can't be set too.</li>
-<li><strong>Pages</strong> show the name of the user, and no sign-in and sign-out. <code>/sign-in</code> redirects to the home page. Whoever reaches the server without the proxy can still sign in with a token.</li>
+<li><strong>A store without tokens is not open</strong> while <code>from</code> has a value, on any address. A request without a user and without a token is refused. <code>insecure</code> can't be set too.</li>
+<li><strong>Pages</strong> show the name of the user, and no sign-in and sign-out. <code>/sign-in</code> redirects to the home page. Users who reach the server without the proxy can still sign in with a token.</li>
 <li><strong>Records, comments and logs</strong> have the name: <code>attachedBy</code> of a record and <code>token</code> of a comment are <code>user:NAME</code>, the audit log has <code>user</code>. Rates and quotas for each token also apply to each user.</li>
 <li><strong>Links to attach</strong>, and their pages, need no user. Users can't make them, because such a link is valid only while the token is that made it, and nothing is known of a user between requests. Make them with a token. Links to bundles can be made by users with <code>read</code>.</li>
 </ul>
@@ -3851,7 +3851,7 @@ snapshot cat UUID news/feed --path '.articles[3].media[0]'
   OIDCPassIDTokenAs       payload
   OIDCUserInfoRefreshInterval 60
 
-  # Nobody but this proxy states a user, the client's address or groups.
+  # Only this proxy states a user, the client's address or groups.
   RequestHeader unset Remote-User early
   RequestHeader unset Remote-Groups early
   RequestHeader set Forwarded &quot;expr=for=\&quot;%{REMOTE_ADDR}\&quot;&quot;
@@ -4370,7 +4370,7 @@ curl -s -o /dev/null -w '%{http_code}\n' -H 'Remote-User: admin' -H 'Remote-Grou
 """##),
     "webhooks": Manual.Article(
       title: ##"Webhooks"##,
-      digest: "813b7330143bb24ff49318f425e8d45d4d4c4fa8253f91d423cf7a86bdb70ffe",
+      digest: "58a1a0bdf63eb076d17a63f96db62e4dea5b8607eb11bab91d6c879e5c1dc5ac",
       html: ##"""
 <nav class="crumbs" aria-label="Breadcrumb"><a href="/">Home</a> <span aria-hidden="true">/</span> <a href="/docs">Documentation</a></nav>
 <div class="title"><div><h1>Webhooks</h1>
@@ -4485,7 +4485,7 @@ def is_genuine(secret, headers, body):
 <ul>
 <li>While you change the settings at one server after the other, events for an endpoint wait as long as a server sends that does not have it.</li>
 <li>What waits for an endpoint is removed a week after the last server had it in its settings, not at once. So removing an endpoint and adding it again within a week does not enable one that was disabled by <code>410</code>.</li>
-<li>The event of a deletion is sent up to 11 minutes late if the server that deleted ends at that moment, and nobody repeats the request.</li>
+<li>The event of a deletion is sent up to 11 minutes late if the server that deleted ends at that moment, and no client repeats the request.</li>
 <li>While the database does not answer, a change of which an event is sent is answered with <code>503</code>, also if the object store has made it. Repeat it.</li>
 </ul>
 <h3 id="recipes">Recipes</h3>
@@ -4559,7 +4559,7 @@ make_server(&quot;127.0.0.1&quot;, int(os.environ.get(&quot;PORT&quot;, &quot;80
 export WEBHOOK_SECRET=whsec_… SLACK_WEBHOOK_URL=https://hooks.slack.com/services/…
 /opt/webhooks/bin/python slack.py
 </code></pre>
-<p>Elsewhere, put a proxy with HTTPS in front of it. If the service fails or the signature is wrong, the receiver answers with <code>500</code>, and the server sends the event again. After a restart a receiver has forgotten which events it has had, so that a comment can be written twice. <code>Tests/Webhooks/run</code> runs each against a stand-in of its service, not against the services themselves.</p>
+<p>On another machine, put a proxy with HTTPS in front of it. If the service fails or the signature is wrong, the receiver answers with <code>500</code>, and the server sends the event again. After a restart a receiver has forgotten which events it has had, so that a comment can be written twice. <code>Tests/Webhooks/run</code> runs each against a stand-in of its service, not against the services themselves.</p>
 <h3 id="looking-testing-sending-again">Looking, testing, sending again</h3>
 <pre><code>snapshot webhooks list                           # each webhook: events that wait, were delivered, failed, were dropped
 snapshot webhooks list NAME                      # its deliveries, the newest first; --limit NUMBER

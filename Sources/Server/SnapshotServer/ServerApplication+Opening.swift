@@ -60,7 +60,7 @@ extension ServerApplication {
   /// Throws if other machines could read the data of users because no token is required.
   private static func requireToken(_ settings: ServerSettings) throws(ServerError) {
     guard SocketAddress(host: settings.host, port: 0) != nil else { throw .invalidHost(settings.host) }
-    // Where users sign in at a proxy, nobody else is admitted without a token.
+    // If users sign in at a proxy, every other request needs a token.
     if settings.isLocal || settings.insecure || settings.trustedUser.isEnabled { return }
     let hasTokens: Bool
     do {

@@ -39,8 +39,7 @@ package struct SnapshotHandler: HTTPHandler {
     limits: ServiceLimits = ServiceLimits(), uploads: ResumableUploads? = nil, more: [Endpoint] = [],
     tracker: IssueTracker = IssueTracker(), comparisonFilter: ComparisonFilter = ComparisonFilter(),
     copies: CopySpace = CopySpace(folder: FileManager.default.temporaryDirectory.path),
-    webhooks: Webhooks? = nil,
-    observation: Observation = Observation(),
+    webhooks: Webhooks? = nil, observation: Observation = Observation(),
     deletionsHeld: @escaping @Sendable () -> String? = { nil }, logger: Logger
   ) {
     let uploadCalls = uploads?.endpoints(limits: limits) ?? []
@@ -56,8 +55,7 @@ package struct SnapshotHandler: HTTPHandler {
       documentation: WebPages.documentation)
     let web = WebPages(
       service: service, access: access, limits: limits, uploads: uploadCalls, history: observation.history,
-      webhooks: webhooks?.list,
-      tracker: tracker, comparisonFilter: comparisonFilter, copies: copies,
+      webhooks: webhooks, tracker: tracker, comparisonFilter: comparisonFilter, copies: copies,
       manual: Self.manual,
       reference: { APIReference(api + operations.endpoints) }, logger: logger)
     endpoints = api + operations.endpoints + [WebPages.assets] + web.endpoints
@@ -124,18 +122,5 @@ private struct EndpointSteps {
       }
     }
     return calls + pages.map { Route($0.method, $0.template, responder(for: $0)) }
-  }
-}
-
-extension Webhooks {
-  /// The webhooks for the pages.
-  fileprivate var list: WebhookList {
-    WebhookList(isEnabled: { self.isEnabled }) {
-      try await self.states().map { endpoint, state in
-        WebhookSummary(
-          name: endpoint.name, waiting: state.waiting, delivered: state.delivered, failed: state.failed,
-          dropped: state.dropped, isDisabled: state.isDisabled, problem: state.problem)
-      }
-    }
   }
 }

@@ -20,7 +20,7 @@ struct FullDiskTests {
 
   private func launch() -> SnapshotMode { app.launch(folder: storage) }
 
-  /// What was told of the recordings. While the disk is full, other files can't be stored either.
+  /// The events about recordings. While the disk is full, other files can't be stored either.
   private var pauses: [SnapshotMode.Event.Kind] { app.events.kinds.filter { $0 != .stateNotSaved } }
 
   private static func page(_ number: Int, count: Int = 100_000) -> Data {

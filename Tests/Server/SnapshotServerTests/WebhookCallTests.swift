@@ -158,7 +158,7 @@ import Webhooks
     let html: HTTPFields = [.accept: "text/html"]
     let page = try await api.send(.get, "/webhooks", html)
     #expect(page.status == 200)
-    #expect(page.text.contains(name) && page.text.contains("Failed: <bdi>status 500</bdi>"))
+    #expect(page.text.contains(name) && page.text.contains("Last try: <bdi>status 500</bdi>"))
     #expect(page.text.contains("1 waiting, 0 delivered, 0 failed, 0 dropped"))
     #expect(!page.text.contains("secret-path"))
     #expect(try await api.send(.get, "/", html).text.contains(#"href="/webhooks""#))

@@ -7,6 +7,7 @@ import SnapshotViewer
 import SystemIO
 import TestSupport
 import Testing
+@testable import Webhooks
 
 @testable import SnapshotDiff
 
@@ -147,10 +148,15 @@ struct SamplePages: Sendable {
 
   func webhooks() -> WebhooksPage {
     WebhooksPage(
-      webhooks: (0..<16).map {
-        WebhookSummary(
-          name: text("hooks.example-\($0)"), waiting: 3, delivered: 12_000 * factor, failed: 1, dropped: 0,
-          isDisabled: $0 % 3 == 0, problem: $0 % 3 == 1 ? nil : text("status 410"))
+      webhooks: (0..<16).compactMap { index in
+        WebhookEndpoint("https://hooks\(index).example/secret").map { endpoint in
+          (
+            endpoint,
+            WebhookEndpointState(
+              waiting: 3, delivered: 12_000 * factor, failed: 1, isDisabled: index % 3 == 0,
+              problem: index % 3 == 1 ? nil : text("status 410"))
+          )
+        }
       })
   }
 

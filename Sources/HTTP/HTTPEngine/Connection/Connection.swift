@@ -240,7 +240,7 @@ final class Connection: @unchecked Sendable {
     let room = UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<(ProxyHeader.binaryLimit - held)])
     do {
       guard let count = try channel.socket.peek(into: room) else { return }
-      // Whoever only examines whether the server listens sends nothing.
+      // A load balancer that only examines whether the server listens sends nothing.
       guard count > 0 else { return held == 0 ? close() : refuseProxy("The header is not complete") }
       proxyHeader += room[..<count]
       switch ProxyHeader.parse(proxyHeader) {

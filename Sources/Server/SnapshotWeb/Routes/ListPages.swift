@@ -7,6 +7,7 @@ import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
+import Webhooks
 
 /// The page that finds snapshots: the search with its results.
 struct ListPages: Sendable {
@@ -17,11 +18,11 @@ struct ListPages: Sendable {
   private let service: SnapshotService
   private let access: AccessPolicy
   private let limits: ServiceLimits
-  private let webhooks: WebhookList?
+  private let webhooks: Webhooks?
 
   init(
     _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
-    webhooks: WebhookList?
+    webhooks: Webhooks?
   ) {
     self.webhooks = webhooks
     self.pages = pages
@@ -78,7 +79,7 @@ struct ListPages: Sendable {
     }
     let days = cursor == nil ? try await days(request.query) : []
     var page = HomePage(search: search, list: list, days: days, mayDelete: caller.may(.delete))
-    page.showsWebhooks = caller.may(.admin) && caller.limits.isUnlimited && webhooks?.isEnabled() == true
+    page.showsWebhooks = caller.may(.admin) && caller.limits.isUnlimited && webhooks?.isEnabled == true
     return page
   }
 

@@ -8,6 +8,7 @@ package import SnapshotAPI
 package import SnapshotDiff
 package import SnapshotFormat
 package import SnapshotViewer
+package import Webhooks
 
 /// The web pages: a user interface of the service beside the API.
 ///
@@ -53,7 +54,7 @@ package struct WebPages: Sendable {
   ///   - reference: returns the description of the API, which is made when its page is first requested.
   package init(
     service: SnapshotService, access: AccessPolicy, limits: ServiceLimits, uploads: [Endpoint] = [],
-    history: AuditHistory? = nil, webhooks: WebhookList? = nil, tracker: IssueTracker = IssueTracker(),
+    history: AuditHistory? = nil, webhooks: Webhooks? = nil, tracker: IssueTracker = IssueTracker(),
     comparisonFilter: ComparisonFilter = ComparisonFilter(),
     copies: CopySpace, manual: Manual,
     reference: @escaping @Sendable () -> APIReference, logger: Logger

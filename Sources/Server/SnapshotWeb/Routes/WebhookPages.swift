@@ -3,13 +3,14 @@ import HTTPEngine
 import HTTPTypes
 import Observability
 import SnapshotAPI
+import Webhooks
 
 /// The page about webhooks.
 struct WebhookPages: Sendable {
   private let pages: PageMaker
-  private let webhooks: WebhookList?
+  private let webhooks: Webhooks?
 
-  init(_ pages: PageMaker, _ webhooks: WebhookList?) {
+  init(_ pages: PageMaker, _ webhooks: Webhooks?) {
     self.pages = pages
     self.webhooks = webhooks
   }
@@ -23,7 +24,7 @@ struct WebhookPages: Sendable {
     _ = try call.query([])
     try call.caller.requireUnlimited()
     guard let webhooks else { throw HTTPProblem.noSuchPath() }
-    let page = WebhooksPage(webhooks: try await webhooks.read())
+    let page = WebhooksPage(webhooks: try await webhooks.states())
     return try await pages.render(page, for: call.visitor)
   }
 }
