@@ -328,8 +328,25 @@ let tests = [
       .testTarget(
         name: "SnapshotStoreTests",
         dependencies: [
-          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat",
-          "ZipArchive", "SystemIO", "S3Testing", "StoreTesting", "TestSupport", .logging, .grdb,
+          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SnapshotFormat", "SystemIO", "S3Testing",
+          "StoreTesting", "TestSupport",
+        ]),
+      .testTarget(
+        name: "FileStoreTests",
+        dependencies: [
+          "FileStore", "SnapshotStore", "SnapshotFormat", "SystemIO", "StoreTesting", "TestSupport", .logging,
+        ]),
+      .testTarget(
+        name: "SQLiteCatalogTests",
+        dependencies: [
+          "SQLiteCatalog", "SnapshotStore", "SnapshotFormat", "SystemIO", "StoreTesting", "TestSupport",
+          .grdb,
+        ]),
+      .testTarget(
+        name: "S3StoreTests",
+        dependencies: [
+          "S3Store", "S3Client", "SnapshotStore", "SnapshotFormat", "ZipArchive", "SystemIO", "S3Testing",
+          "StoreTesting", "TestSupport", .logging,
         ]),
       .testTarget(
         name: "S3ClientTests",

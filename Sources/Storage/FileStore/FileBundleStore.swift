@@ -52,14 +52,9 @@ package final class FileBundleStore: BundleStore, UploadStore {
   /// Opens and locks the storage folder, creating it if it is missing, and starts to repair it after a crash.
   ///
   /// All files are created with access for the server's own user only (0700, 0600). Throws ``OpeningError``.
+  /// - Parameter faults: hooks of a test.
   package static func open(
-    _ configuration: Configuration, logger: Logger
-  ) async throws(OpeningError) -> FileBundleStore {
-    try await open(configuration, logger: logger, faults: FaultInjection())
-  }
-
-  static func open(
-    _ configuration: Configuration, logger: Logger, faults: FaultInjection
+    _ configuration: Configuration, logger: Logger, faults: FaultInjection = FaultInjection()
   ) async throws(OpeningError) -> FileBundleStore {
     return try await configuration.queues.readers.next.perform { () throws(OpeningError) in
       let opened = try OpenedFolder(configuration, faults: faults)
@@ -160,7 +155,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
   private static let repairInterval = Duration.seconds(10)
 
   /// Returns when the storage is repaired and its uploads are restored, or the store is closed.
-  func recovered() async { await recovering.withLock { $0 }?.value }
+  package func recovered() async { await recovering.withLock { $0 }?.value }
 
   /// Completes the waiting commits, stops verifying checksums, and unlocks the folder for another server.
   ///

@@ -233,7 +233,7 @@ import Testing
 
   @Test func `servers that share an object store share the mark, and have the store's clock`() async throws {
     try await withFakeS3 { server in
-      let (one, other) = (try await Node(server).store, try await Node(server).store)
+      let (one, other) = (try await S3Node(server).store, try await S3Node(server).store)
       #expect(try await one.clockMarks.load() == nil)
       let written = try await one.clockMarks.save(Self.sample)
       #expect(abs(written.timeIntervalSinceNow) < 60)

@@ -1,3 +1,4 @@
+import FileStore
 import Foundation
 import SnapshotFormat
 import SnapshotStore
@@ -5,8 +6,6 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import FileStore
 
 @Suite struct ReaperTests {
   private static let now = Date(timeIntervalSince1970: 1_800_000_100)

@@ -1,3 +1,4 @@
+import FileStore
 import Foundation
 import S3Store
 import S3Testing
@@ -7,8 +8,6 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import FileStore
 
 @Suite struct ScrubberTests {
   /// The findings of the scrubber, and how long it waited to limit its rate.
@@ -97,7 +96,7 @@ import Testing
 
   @Test func `lost bytes of an object store are found, and can be attached again`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       let (sample, catalog) = (SampleBundle(count: 1000), InMemoryCatalog())
       try await catalog.insert(try await node.store.upload(sample).record)
       let key = try #require(server.keys.first { $0.contains("bytes/") })
@@ -207,11 +206,11 @@ import Testing
   @Test func `a pass over an object store is continued by another server`() async throws {
     try await withFakeS3 { server in
       let ids = try (0..<4).map { try #require(SnapshotID("\($0)0000000-0000-4000-8000-000000000000")) }
-      let (first, probe) = (try await Node(server), Probe())
+      let (first, probe) = (try await S3Node(server), Probe())
       for id in ids { try await first.store.upload(SampleBundle(id: id)) }
       try await first.store.scrubProgress.save(.reached(ids[1]))
       await first.store.close()
-      let other = try await Node(server)
+      let other = try await S3Node(server)
       let progress = other.store.scrubProgress
       #expect(try await Self.scrubber(other.store, progress: progress, probe: probe).run()?.bundles == 2)
       #expect(probe.findings.map(\.id) == Array(ids[2...]))

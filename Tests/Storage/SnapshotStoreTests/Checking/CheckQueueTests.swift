@@ -1,12 +1,11 @@
 import FileStore
 import Foundation
 import SnapshotFormat
+import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotStore
 
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct CheckQueueTests {
   /// A worker that does a step on request.

@@ -1,6 +1,5 @@
+import SnapshotStore
 import Testing
-
-@testable import SnapshotStore
 
 @Suite struct ShortestFirstTests {
   @Test func `the shortest is first, and of two equals the one added first`() {

@@ -66,7 +66,7 @@ struct MigrationFixture: Sendable {
         FileBundleStore.Configuration(path: path(place), validator: .samples, reserve: 0), logger: .quiet)
       return try await Self.ending({ try await body(store) }, by: { _ = await store.close() })
     case .objects:
-      let node = try await Node(server, prefix: place.name) { $0.orphanAge = .zero }
+      let node = try await S3Node(server, prefix: place.name) { $0.orphanAge = .zero }
       return try await Self.ending({ try await body(node.store) }, by: { await node.store.close() })
     }
   }

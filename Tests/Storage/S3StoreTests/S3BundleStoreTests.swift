@@ -18,7 +18,7 @@ import ZipArchive
     async throws
   {
     try await withFakeS3 { server in
-      let node = try await Node(server, prefix: "folder/")
+      let node = try await S3Node(server, prefix: "folder/")
       let sample = SampleBundle(count: 1000)
       try await node.store.upload(sample)
       let shard = SnapshotShard(of: sample.id).digits
@@ -39,7 +39,7 @@ import ZipArchive
   @Test(arguments: SharedStore.allCases)
   func `servers that share an object store see the same bundles at once`(kind: SharedStore) async throws {
     try await kind.withClient { client in
-      let (one, other) = (try await Node(client), try await Node(client))
+      let (one, other) = (try await S3Node(client), try await S3Node(client))
       let sample = SampleBundle(count: 1000)
       let record = try await one.store.upload(sample).record
       #expect(try await other.store.record(sample.id) == record)
@@ -59,7 +59,7 @@ import ZipArchive
     async throws
   {
     try await kind.withClient { client in
-      let nodes = [try await Node(client), try await Node(client), try await Node(client)]
+      let nodes = [try await S3Node(client), try await S3Node(client), try await S3Node(client)]
       let id = SnapshotID()
       let created = await withTaskGroup(of: [UInt8]?.self) { group in
         for number in 0..<24 {
@@ -87,7 +87,7 @@ import ZipArchive
   @Test(arguments: SharedStore.allCases)
   func `changes through several servers are all applied`(kind: SharedStore) async throws {
     try await kind.withClient { client in
-      let nodes = [try await Node(client), try await Node(client)]
+      let nodes = [try await S3Node(client), try await S3Node(client)]
       let sample = SampleBundle()
       try await nodes[0].store.upload(sample)
       try await withThrowingTaskGroup { group in
@@ -108,7 +108,7 @@ import ZipArchive
 
   @Test func `bytes are read once for any number of readers, and again to verify them`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       let sample = SampleBundle(count: 100_000)
       try await node.store.upload(sample)
       let reads = { server.calls.count { $0.method == "GET" && $0.key.hasPrefix("bytes/") } }
@@ -163,7 +163,7 @@ import ZipArchive
   @Test(arguments: SharedStore.allCases)
   func `a URL gives access to one bundle for a limited time`(kind: SharedStore) async throws {
     try await kind.withClient { client in
-      let node = try await Node(client)
+      let node = try await S3Node(client)
       let sample = SampleBundle(count: 1000)
       try await node.store.upload(sample)
       let url = try await node.store.url(of: sample.id, lifetime: .seconds(60))
@@ -185,7 +185,7 @@ import ZipArchive
 
   @Test func `a bundle whose bytes are missing or have another length can't be opened`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       let samples = [SampleBundle(), SampleBundle()]
       for sample in samples { try await node.store.upload(sample) }
       for key in server.keys where key.hasPrefix("bytes/") {
@@ -209,7 +209,7 @@ import ZipArchive
     async throws
   {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       let (good, bad) = (SampleBundle(), SampleBundle())
       for sample in [good, bad] { try await node.store.upload(sample) }
       let key = try #require(server.keys.first { $0.hasPrefix("records/") && $0.hasSuffix("\(bad.id)") })
@@ -227,7 +227,7 @@ import ZipArchive
   {
     try await withFakeS3 { server in
       let verified = Lock<[SnapshotRecord]>([])
-      let node = try await Node(server) {
+      let node = try await S3Node(server) {
         $0.onVerification = { record in verified.withLock { $0.append(record) } }
       }
       let sample = SampleBundle(quality)
@@ -243,7 +243,7 @@ import ZipArchive
 
   @Test func `a damaged bundle is not repaired by the same bytes`() async throws {
     try await withFakeS3 { server in
-      let (node, other) = (try await Node(server), try await Node(server))
+      let (node, other) = (try await S3Node(server), try await S3Node(server))
       let sample = SampleBundle(.damaged)
       try await node.store.upload(sample, expected: true)
       await node.store.close()
@@ -258,7 +258,7 @@ import ZipArchive
     try await withFakeS3 { server in
       let isSetAside = DispatchSemaphore(value: 0)
       let verified = Lock(0)
-      let node = try await Node(server) {
+      let node = try await S3Node(server) {
         $0.validator.validate = { zip, depth throws(BundleError) in
           if depth == .full { isSetAside.wait() }
           return try SampleBundle.validate(zip, depth)
@@ -280,7 +280,7 @@ import ZipArchive
       let limit = BundleError.archive(ZipError(.limit(.entries)))
       for error in [limit, .system(SystemError(operation: "pread", code: 5))] {
         let verified = Lock(0)
-        let node = try await Node(server) {
+        let node = try await S3Node(server) {
           $0.validator.validate = { zip, depth throws(BundleError) in
             if depth == .full { throw error }
             return try SampleBundle.validate(zip, depth)
@@ -300,7 +300,7 @@ import ZipArchive
     @Test func `the local copy of a bundle leaves the disk when the bundle is deleted`() async throws {
       try await withFakeS3 { server in
         var folder = ""
-        let node = try await Node(server) { folder = $0.folder }
+        let node = try await S3Node(server) { folder = $0.folder }
         let samples = [SampleBundle(), SampleBundle()]
         for sample in samples {
           try await node.store.upload(sample)
@@ -317,7 +317,7 @@ import ZipArchive
 
   @Test func `the sweep removes old bytes that no record names, and nothing else`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server) { $0.orphanAge = .zero }
+      let node = try await S3Node(server) { $0.orphanAge = .zero }
       let samples = [SampleBundle(), SampleBundle()]
       for sample in samples { try await node.store.upload(sample) }
       server.inject { $0.method == "DELETE" ? .refused(status: 403, code: "AccessDenied") : nil }
@@ -329,7 +329,7 @@ import ZipArchive
       let client = try S3Client.of(server)
       for key in ["bytes/a", "other"] { _ = try await client.beginMultipart(key) }
       #expect(server.keys.count == 6)
-      #expect(try await Node(server).store.sweep() == 0)
+      #expect(try await S3Node(server).store.sweep() == 0)
       #expect(try await node.store.sweep() == 3)
       #expect(server.openUploads == 1)
       #expect(try await node.store.sweep() == 0)
@@ -345,7 +345,7 @@ import ZipArchive
     try await withFakeS3 { server in
       let reads = Lock<[CacheRead]>([])
       let shortages = Lock(0)
-      let node = try await Node(server) { configuration in
+      let node = try await S3Node(server) { configuration in
         configuration.onRead = { read in reads.withLock { $0.append(read) } }
         configuration.onShortage = { shortages.withLock { $0 += 1 } }
       }
@@ -362,7 +362,7 @@ import ZipArchive
 
   @Test func `an upload that does not fit into the local folder is refused before it begins`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       #expect(await failure { _ = try await node.store.beginUpload(expecting: .max) } == "outOfSpace")
       await node.store.close()
     }
@@ -395,7 +395,7 @@ import ZipArchive
     defects.ignoresIfMatch = true
     try await withFakeS3(defects) { server in
       await #expect {
-        _ = try await Node(server)
+        _ = try await S3Node(server)
       } throws: {
         if case S3BundleStore.OpeningError.objectStore(.unsuitableStore) = $0 { true } else { false }
       }

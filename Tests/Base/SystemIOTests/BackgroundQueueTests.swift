@@ -1,7 +1,6 @@
 import Foundation
-import Testing
-
 import SystemIO
+import Testing
 
 @Suite struct BackgroundQueueTests {
   @Test func `work is done in order`() async {

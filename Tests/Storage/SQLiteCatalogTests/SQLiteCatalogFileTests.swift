@@ -1,13 +1,12 @@
 import Foundation
 import GRDB
+import SQLiteCatalog
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SQLiteCatalog
 
 /// Catalogues whose file is missing, unusable or damaged.
 @Suite struct SQLiteCatalogFileTests {

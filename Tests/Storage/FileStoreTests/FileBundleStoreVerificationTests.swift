@@ -245,11 +245,12 @@ import Testing
     // The repair begins when the queue that searches is blocked, and the folder is gone when it continues.
     let (begin, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let faults = FaultInjection(
-      before: { step throws(SystemError) in
-        guard step == .repairInBackground else { return }
+      failure: { step in
+        guard step == .repairInBackground else { return nil }
         begin.wait()
         begin.signal()
-      }, stamp: FaultInjection.unchangedFolders.stamp)
+        return nil
+      }, stamp: { _ in "unchanged" })
     let store = try await storage.open(faults: faults, at: copy, waits: false)
     store.verification.queue.async { gate.wait() }
     begin.signal()

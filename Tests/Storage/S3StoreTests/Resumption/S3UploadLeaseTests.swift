@@ -26,8 +26,8 @@ import Testing
   ) async throws {
     try await withFakeS3 { server in
       let (rows, pass) = Self.makeRows()
-      func node() async throws -> Node {
-        try await Node(server, rows: rows) {
+      func node() async throws -> S3Node {
+        try await S3Node(server, rows: rows) {
           $0.partBytes = 100
           $0.uploads.length = 1 << 16
           // The lease is not renewed for so few bytes.
@@ -56,7 +56,7 @@ import Testing
     try await withFakeS3 { server in
       let (rows, pass) = Self.makeRows()
       let (isChecking, isRemoved) = (Signal(), DispatchSemaphore(value: 0))
-      let slow = try await Node(server, rows: rows) {
+      let slow = try await S3Node(server, rows: rows) {
         $0.uploadLease = .seconds(3600)
         $0.validator.validate = { zip, depth throws(BundleError) in
           isChecking.fire()
@@ -64,7 +64,7 @@ import Testing
           return try SampleBundle.validate(zip, depth)
         }
       }
-      let other = try await Node(server, rows: rows)
+      let other = try await S3Node(server, rows: rows)
       let sample = SampleBundle()
       let id = try await slow.store.createUpload(.of(sample)).id
       try await slow.store.append(sample.bytes, to: id)
@@ -83,12 +83,12 @@ import Testing
   @Test func `a server that loses its lease while it removes an upload removes nothing`() async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
-      let one = try await Node(server, rows: InterruptedRows(rows: rows)) {
+      let one = try await S3Node(server, rows: InterruptedRows(rows: rows)) {
         $0.partBytes = 100
         $0.uploads.length = 1 << 16
         $0.uploadLease = .zero
       }
-      let other = try await Node(server, rows: rows)
+      let other = try await S3Node(server, rows: rows)
       let sample = SampleBundle(count: 500)
       let id = try await one.store.createUpload(.of(sample)).id
       try await one.store.append(sample.bytes, to: id)
@@ -102,8 +102,8 @@ import Testing
   @Test func `a request that is refused or fails gives the lease back`() async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
-      func node() async throws -> Node {
-        try await Node(server, attempts: 1, rows: rows) { $0.uploadLease = .seconds(3600) }
+      func node() async throws -> S3Node {
+        try await S3Node(server, attempts: 1, rows: rows) { $0.uploadLease = .seconds(3600) }
       }
       let (one, other) = (try await node(), try await node())
       let sample = SampleBundle()
@@ -127,7 +127,7 @@ import Testing
 
   @Test func `no bytes remain of an upload that is refused, or joined beyond the limit`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server) {
+      let node = try await S3Node(server) {
         $0.partBytes = 100
         $0.uploads.length = 1 << 16
         $0.uploads.open = 2

@@ -1,3 +1,4 @@
+import FileStore
 import Foundation
 import SnapshotFormat
 import SnapshotStore
@@ -5,8 +6,6 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import FileStore
 
 /// On a full disk, snapshots can be deleted.
 @Suite(.enabled("\(SmallDisk.requirement)") { await SmallDisk.isPossible })

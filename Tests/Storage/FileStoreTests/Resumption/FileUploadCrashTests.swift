@@ -1,3 +1,4 @@
+import FileStore
 import Foundation
 import SnapshotFormat
 import SnapshotStore
@@ -5,8 +6,6 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import FileStore
 
 /// If any step of an upload fails, acknowledged bytes are durable, and the upload is published at most once.
 @Suite struct FileUploadCrashTests {
@@ -163,16 +162,5 @@ import Testing
     let reopened = try await storage.open()
     #expect(try await reopened.uploadSession(id).outcome == outcome)
     #expect(try await reopened.open(snapshot).contents == sample.bytes)
-  }
-}
-
-extension StorageFixture {
-  /// Opens a copy of a storage, and does not wait until it is repaired.
-  static func open(
-    _ path: String, faults: FaultInjection = FaultInjection()
-  ) async throws -> FileBundleStore {
-    try await FileBundleStore.open(
-      FileBundleStore.Configuration(path: path, validator: .samples, reserve: 0), logger: .quiet,
-      faults: faults)
   }
 }

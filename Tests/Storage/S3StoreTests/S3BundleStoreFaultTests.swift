@@ -21,7 +21,7 @@ import Testing
     fault: FakeS3Server.Fault, attempts: Int
   ) async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server, attempts: attempts) { $0.orphanAge = .zero }
+      let node = try await S3Node(server, attempts: attempts) { $0.orphanAge = .zero }
       var isDone = false
       var number = 0
       while !isDone {
@@ -50,7 +50,7 @@ import Testing
     async throws
   {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       let sample = SampleBundle()
       try await node.store.upload(sample)
       var texts: [String] = []
@@ -80,7 +80,7 @@ import Testing
     async throws
   {
     try await withFakeS3 { server in
-      let node = try await Node(server) { $0.orphanAge = .zero }
+      let node = try await S3Node(server) { $0.orphanAge = .zero }
       var number = 0
       var isDone = false
       while !isDone {
@@ -104,7 +104,7 @@ import Testing
 
   @Test func `the bytes of a bundle remain if it is unknown whether it was published`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       let sample = SampleBundle()
       // The record is written, which is not answered, and can't be read then.
       let wasWritten = FaultFlag()
@@ -125,7 +125,7 @@ import Testing
 
   @Test func `a writer whose answer was lost recognizes its change after many others`() async throws {
     try await withFakeS3 { server in
-      let other = try await Node(server)
+      let other = try await S3Node(server)
       let sample = SampleBundle()
       try await other.store.upload(sample)
       func comment(_ text: String) -> RecordChange {
@@ -136,7 +136,7 @@ import Testing
       let duringPause = Lock<(@Sendable () async throws -> Void)?>(nil)
       let client = try S3Client.of(
         server, environment: S3Environment(sleep: { _ in try await duringPause.withLock { $0.take() }?() }))
-      let node = try await Node(client)
+      let node = try await S3Node(client)
       duringPause.withLock { pause in
         pause = { for change in others { try await other.store.change(change, of: sample.id) } }
       }
@@ -151,7 +151,7 @@ import Testing
 
   @Test func `an upload is published although its conditional write conflicts for a while`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server, attempts: 1)
+      let node = try await S3Node(server, attempts: 1)
       let sample = SampleBundle()
       let left = Lock(7)
       server.inject { call in
@@ -175,13 +175,13 @@ import Testing
   @Test func `the note of a change that another server has made instead is removed`() async throws {
     try await withFakeS3 { server in
       let notes = InMemoryChangeNotes()
-      let other = try await Node(server)
+      let other = try await S3Node(server)
       let sample = SampleBundle()
       try await other.store.upload(sample)
       let duringPause = Lock<(@Sendable () async throws -> Void)?>(nil)
       let client = try S3Client.of(
         server, environment: S3Environment(sleep: { _ in try await duringPause.withLock { $0.take() }?() }))
-      let node = try await Node(client) { $0.notes = notes }
+      let node = try await S3Node(client) { $0.notes = notes }
       duringPause.withLock { pause in
         pause = { try await other.store.change(RecordChange(isPinned: true), of: sample.id) }
       }
@@ -196,7 +196,7 @@ import Testing
 
   @Test func `a bundle that could not be read can be read later`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server, attempts: 1)
+      let node = try await S3Node(server, attempts: 1)
       let sample = SampleBundle()
       try await node.store.upload(sample)
       for _ in 0..<2 {
@@ -211,7 +211,7 @@ import Testing
 
   @Test func `an object store that fails is a fault, and nothing is done by half`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       let sample = SampleBundle()
       try await node.store.upload(sample)
       let keys = server.keys

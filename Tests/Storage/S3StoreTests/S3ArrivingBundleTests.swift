@@ -20,7 +20,7 @@ import Testing
   {
     try await withFakeS3 { server in
       let reads = Lock<[CacheRead]>([])
-      let node = try await Node(server) { $0.onRead = { read in reads.withLock { $0.append(read) } } }
+      let node = try await S3Node(server) { $0.onRead = { read in reads.withLock { $0.append(read) } } }
       try await node.store.upload(Self.sample)
       server.inject { $0.isOfBytes ? .paused(after: 3_000_000) : nil }
       let readers = try await [node.pieces(0..<Self.size()), node.pieces(0..<Self.size())]
@@ -49,7 +49,7 @@ import Testing
   @Test(arguments: [0..<10, 1_048_570..<1_048_590, 100..<2_300_000, 4_999_990..<5_000_010] as [Range<Int64>])
   func `a range of a large bundle is read by itself, and nothing is kept`(range: Range<Int64>) async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       try await node.store.upload(Self.sample)
       let bytes = try await node.read(range)
       #expect(bytes == Array(Self.sample.bytes[Int(range.lowerBound)..<Int(range.upperBound)]))
@@ -64,7 +64,7 @@ import Testing
 
   @Test func `a long range waits for the bytes before it`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       try await node.store.upload(Self.sample)
       let range = 1_000_000..<Self.size()
       #expect(try await node.read(range) == Array(Self.sample.bytes[1_000_000...]))
@@ -76,7 +76,7 @@ import Testing
   @Test(arguments: [0, 1, 1_500_000, 5_000_000])
   func `bytes that were sent are not sent again if reading is repeated`(count: Int) async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       try await node.store.upload(Self.sample)
       let failures = Lock(2)
       server.inject { call in
@@ -95,7 +95,7 @@ import Testing
   @Test(arguments: [0..<10, 0..<5_045_000, 5_000_000..<5_000_010] as [Range<Int64>])
   func `missing bytes are found out with the first piece`(range: Range<Int64>) async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       try await node.store.upload(Self.sample)
       let pieces = try await node.pieces(range)
       let other = try await node.pieces(range)
@@ -110,7 +110,7 @@ import Testing
   @Test(arguments: [0..<5_045_000, 2_000_000..<2_000_010] as [Range<Int64>])
   func `an object that is shorter than its record ends with an error`(range: Range<Int64>) async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       try await node.store.upload(Self.sample)
       for key in server.keys where key.hasPrefix("bytes/") { server[key]?.removeLast(4_000_000) }
       #expect(await failure { _ = try await node.read(range) } == "damaged")
@@ -120,7 +120,7 @@ import Testing
 
   @Test func `a caller who may not see a bundle learns nothing, and the record is read once`() async throws {
     try await withFakeS3 { server in
-      let node = try await Node(server)
+      let node = try await S3Node(server)
       try await node.store.upload(Self.sample)
       let hidden = await failure { _ = try await node.store.contents(Self.sample.id) { _ in false } }
       #expect(hidden == "notFound")
@@ -141,7 +141,7 @@ extension FakeS3Server.Call {
   var isOfBytes: Bool { method == "GET" && key.hasPrefix("bytes/") }
 }
 
-extension Node {
+extension S3Node {
   fileprivate func contents() async throws -> BundleContents {
     try await store.contents(S3ArrivingBundleTests.id) { _ in true }
   }

@@ -160,14 +160,15 @@ import Testing
     let path = (storage.file(lost.id, "zip"), storage.file(lost.id, "damaged"))
     let changes = Lock(1)
     // The bundle is set aside when the upload has been checked in part, and before it is published.
-    let faults = FaultInjection(before: { step throws(SystemError) in
+    let faults = FaultInjection(failure: { step in
       guard step == .flushFiles,
         changes.withLock({ left in
           defer { left -= 1 }
           return left > 0
         })
-      else { return }
-      try Folder.publish(path.0, as: path.1)
+      else { return nil }
+      do throws(SystemError) { try Folder.publish(path.0, as: path.1) } catch { return error }
+      return nil
     })
     let store = try await storage.open(faults: faults)
     #expect(await failure { try await store.upload(lost, expected: true) } == "damaged")
@@ -199,13 +200,14 @@ import Testing
     let id = lost.id
     let seen = Lock<[Step: String]>([:])
     let store = try await storage.open(
-      faults: FaultInjection(before: { step throws(SystemError) in
+      faults: FaultInjection(failure: { step in
         do throws(StoreError) {
           try layout.requirePublished(id)
           seen.withLock { $0[step] = "published" }
         } catch {
           seen.withLock { $0[step] = error.word }
         }
+        return nil
       }))
     try await store.upload(lost)
     #expect(seen.withLock { $0[.publishBundle] } == "notFound")

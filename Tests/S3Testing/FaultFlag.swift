@@ -1,11 +1,10 @@
-import S3Testing
 import SystemIO
 
 extension FakeS3Server {
   /// Lets one request fail, after `count` others.
   /// - Parameter isCounted: whether a request is one of these.
   /// - Returns: whether there was such a request.
-  func fail(
+  package func fail(
     after count: Int, _ fault: Fault, where isCounted: @escaping @Sendable (Call) -> Bool = { _ in true }
   ) -> FaultFlag {
     let flag = FaultFlag()
@@ -24,10 +23,12 @@ extension FakeS3Server {
 }
 
 /// Whether a fault happened.
-final class FaultFlag: Sendable {
+package final class FaultFlag: Sendable {
   private let state = Lock(false)
 
-  func raise() { state.withLock { $0 = true } }
+  package init() {}
 
-  var isRaised: Bool { state.withLock { $0 } }
+  package func raise() { state.withLock { $0 = true } }
+
+  package var isRaised: Bool { state.withLock { $0 } }
 }

@@ -1,3 +1,4 @@
+import FileStore
 import Foundation
 import SnapshotFormat
 import SnapshotStore
@@ -5,8 +6,6 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import FileStore
 
 /// After a crash or a power cut at any time, every acknowledged operation has its effect, and every other bundle exists
 /// completely or not at all.

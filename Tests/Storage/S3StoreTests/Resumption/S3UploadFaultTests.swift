@@ -74,7 +74,7 @@ import Testing
   ///   - body: lets the call with the number fail, publishes one bundle, and returns whether there was such a call.
   private static func failingEach(
     attempts: Int, atLeast least: Int,
-    _ body: (FakeS3Server, InMemoryUploadRows, _ nodes: [Node], _ number: Int) async throws -> Bool
+    _ body: (FakeS3Server, InMemoryUploadRows, _ nodes: [S3Node], _ number: Int) async throws -> Bool
   ) async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
@@ -94,7 +94,8 @@ import Testing
   }
 
   /// Joins parts and publishes the result, changing the server with each request, until that has succeeded.
-  private static func join(_ parts: [UploadID], as sample: SampleBundle, through nodes: [Node]) async throws {
+  private static func join(_ parts: [UploadID], as sample: SampleBundle, through nodes: [S3Node]) async throws
+  {
     let attachment = Attachment(report: .sample, id: sample.id, expected: sample.sha256)
     let terms = UploadTerms(.joined(attachment, parts: parts), dialect: "test")
     var session: UploadSession?
@@ -119,8 +120,8 @@ import Testing
 
   private static func node(
     _ server: FakeS3Server, _ rows: InMemoryUploadRows, _ attempts: Int
-  ) async throws -> Node {
-    try await Node(server, attempts: attempts, rows: rows) {
+  ) async throws -> S3Node {
+    try await S3Node(server, attempts: attempts, rows: rows) {
       $0.partBytes = 100
       $0.uploads.length = 1 << 16
       $0.orphanAge = .zero
@@ -129,7 +130,7 @@ import Testing
   }
 
   /// Uploads a sample without a stated UUID, and changes the server with each request.
-  private static func upload(_ sample: SampleBundle, through nodes: [Node]) async throws {
+  private static func upload(_ sample: SampleBundle, through nodes: [S3Node]) async throws {
     let attachment = Attachment(report: .sample, expected: sample.sha256)
     let terms = UploadTerms(.whole(attachment), length: Int64(sample.bytes.count), dialect: "test")
     var session: UploadSession?

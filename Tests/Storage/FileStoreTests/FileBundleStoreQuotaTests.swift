@@ -1,11 +1,10 @@
+import FileStore
 import Foundation
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import Testing
-
-@testable import FileStore
 
 @Suite struct FileBundleStoreQuotaTests {
   private let samples = (0..<3).map { _ in SampleBundle(count: 1000) }

@@ -22,7 +22,7 @@ import Testing
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
       let nodes = [
-        try await Node(server, rows: rows, Self.small), try await Node(server, rows: rows, Self.small),
+        try await S3Node(server, rows: rows, Self.small), try await S3Node(server, rows: rows, Self.small),
       ]
       let sample = SampleBundle(count: 300)
       for second in stride(from: split, through: sample.bytes.count, by: 41) {
@@ -47,7 +47,7 @@ import Testing
   @Test func `the server that receives all bytes does not read them again`() async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
-      let node = try await Node(server, rows: rows, Self.small)
+      let node = try await S3Node(server, rows: rows, Self.small)
       let sample = SampleBundle(count: 1000)
       let id = try await node.store.createUpload(.of(sample)).id
       for start in stride(from: 0, to: sample.bytes.count, by: 300) {
@@ -64,11 +64,11 @@ import Testing
   func `a server that lost its lease changes nothing`(received: Int) async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
-      let asleep = try await Node(server, rows: rows) {
+      let asleep = try await S3Node(server, rows: rows) {
         Self.small(&$0)
         $0.uploadLease = .zero
       }
-      let other = try await Node(server, rows: rows, Self.small)
+      let other = try await S3Node(server, rows: rows, Self.small)
       let sample = SampleBundle(count: 500)
       let id = try await asleep.store.createUpload(.of(sample)).id
       let late = try await asleep.store.beginAppending(AppendRequest(offset: 0), bytes: nil, to: id)
@@ -95,8 +95,8 @@ import Testing
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
       let (one, other) = (
-        try await Node(server, attempts: 1, rows: rows, Self.small),
-        try await Node(server, rows: rows, Self.small)
+        try await S3Node(server, attempts: 1, rows: rows, Self.small),
+        try await S3Node(server, rows: rows, Self.small)
       )
       let sample = SampleBundle(count: 500)
       let id = try await one.store.createUpload(.of(sample)).id
@@ -125,7 +125,7 @@ import Testing
   @Test func `a server waits for the lease of another one, and gives up if it is kept`() async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
-      let nodes = [try await Node(server, rows: rows), try await Node(server, rows: rows)]
+      let nodes = [try await S3Node(server, rows: rows), try await S3Node(server, rows: rows)]
       let id = try await nodes[0].store.createUpload(.of(SampleBundle())).id
       let appending = try await nodes[0].store.beginAppending(AppendRequest(offset: 0), bytes: nil, to: id)
       #expect(await uploadFailure { try await nodes[1].store.append([1], to: id) } == "store unavailable")
@@ -142,7 +142,7 @@ import Testing
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
       let renewed = DispatchSemaphore(value: 0)
-      let node = try await Node(server, rows: rows) {
+      let node = try await S3Node(server, rows: rows) {
         $0.uploadLease = .zero
         $0.validator.validate = { zip, depth throws(BundleError) in
           // The renewals begin after the last other use of the lease.
@@ -167,8 +167,8 @@ import Testing
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
       let nodes = [
-        try await Node(server, rows: rows, Self.small), try await Node(server, rows: rows, Self.small),
-        try await Node(server, rows: rows, Self.small),
+        try await S3Node(server, rows: rows, Self.small), try await S3Node(server, rows: rows, Self.small),
+        try await S3Node(server, rows: rows, Self.small),
       ]
       let sample = SampleBundle(count: 700)
       var parts: [UploadID] = []
@@ -193,7 +193,7 @@ import Testing
   @Test func `the sweep keeps the bytes of open uploads, and removes those of others`() async throws {
     try await withFakeS3 { server in
       let rows = InMemoryUploadRows()
-      let node = try await Node(server, rows: rows) {
+      let node = try await S3Node(server, rows: rows) {
         Self.small(&$0)
         $0.orphanAge = .zero
       }
@@ -222,8 +222,8 @@ import Testing
     try await SharedStore.ceph.withClient { client in
       let rows = InMemoryUploadRows()
       let nodes = [
-        try await Node(client, rows: rows) { $0.uploads.length = 1 << 30 },
-        try await Node(client, rows: rows) { $0.uploads.length = 1 << 30 },
+        try await S3Node(client, rows: rows) { $0.uploads.length = 1 << 30 },
+        try await S3Node(client, rows: rows) { $0.uploads.length = 1 << 30 },
       ]
       let sample = SampleBundle(count: 18 << 20)
       let id = try await nodes[0].store.createUpload(.of(sample)).id

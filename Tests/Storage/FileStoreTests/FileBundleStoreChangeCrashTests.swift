@@ -1,3 +1,4 @@
+import FileStore
 import Foundation
 import SnapshotFormat
 import SnapshotStore
@@ -5,8 +6,6 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import FileStore
 
 /// If any step of a change fails, the record is either the old one or the new one, and complete.
 @Suite struct FileBundleStoreChangeCrashTests {
