@@ -121,7 +121,7 @@ package final class Maintenance: Sendable {
   var clockDoubt: ClockDoubt? { clock.doubt }
 
   /// Whether this server maintains the storage regularly at the moment.
-  var isActive: Bool { tasks.withLock { $0.isActive } }
+  package var isActive: Bool { tasks.withLock { $0.isActive } }
 
   /// Starts all regular tasks, as configured, once this server is the one that maintains the storage.
   package func start() {

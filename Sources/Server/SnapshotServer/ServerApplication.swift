@@ -28,7 +28,7 @@ package final class ServerApplication: Sendable {
   /// Tells other services of changes; `nil` if this server never does.
   let webhooks: Webhooks?
   private let settings: ServerSettings
-  let maintenance: Maintenance
+  package let maintenance: Maintenance
   let observation: Observation
   let access: AccessPolicy
   let resumableUploads: ResumableUploads

@@ -1,5 +1,5 @@
 import FileStore
-import Foundation
+package import Foundation
 package import Logging
 package import S3Client
 package import S3Store
@@ -32,7 +32,7 @@ package struct ServerStorage: Sendable {
   /// Selects the server that maintains the store.
   private(set) var maintenanceLock: any MaintenanceLock = SoleServer()
   /// Finds the changes that the catalogue lacks because a server ended; `nil` if one server uses the store.
-  private(set) var journal: ChangeJournal?
+  package private(set) var journal: ChangeJournal?
   /// What all servers that use the store have in common; `nil` if there is one.
   var shared: SharedServices?
   /// The records whose checksums were verified after their uploads were answered. Ends with ``closeStores()``.
@@ -42,12 +42,12 @@ package struct ServerStorage: Sendable {
   /// Makes snapshots of HTTP archives that are uploaded; `nil` if they are not accepted.
   private(set) var archives: HTTPArchiveConverter?
   /// Whether the catalogue is known to contain the records of the store when the server starts.
-  let isReconciled: @Sendable () async throws(CatalogError) -> Bool
+  package let isReconciled: @Sendable () async throws(CatalogError) -> Bool
   private let endVerifications: @Sendable () -> Void
   private let endStore: @Sendable () async -> Int64?
   private let endCatalog: @Sendable (Int64?) async -> Void
   /// The time of day, by which records are dated and uploads expire.
-  private(set) var now: @Sendable () -> Date = { Date() }
+  package private(set) var now: @Sendable () -> Date = { Date() }
 
   /// A store and a catalogue that the caller has opened and closes.
   package init(_ store: any BundleStore & UploadStore, catalog: any Catalog) {

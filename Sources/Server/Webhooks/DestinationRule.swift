@@ -30,7 +30,7 @@ package struct DestinationRule: Sendable, Hashable {
   /// The blocks of IANA's registries of special-purpose addresses (RFC 6890), with those of multicast.
   private static let specialBlocks = specialTexts.compactMap(AddressBlock.init)
 
-  static let specialTexts = [
+  package static let specialTexts = [
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
     "192.0.0.0/24",
     "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16",

@@ -29,7 +29,7 @@ package struct WebhookEvent: Sendable, Hashable {
   ///   - end: when the snapshot expires, if that is the event.
   ///   - settings: which fields of the record the event has.
   ///   - now: the time of the change.
-  init(
+  package init(
     _ kind: Kind, of snapshot: SnapshotID, _ record: SnapshotRecord?, comment: Int? = nil,
     end: Date? = nil, _ settings: WebhookSettings, at now: Date
   ) throws {

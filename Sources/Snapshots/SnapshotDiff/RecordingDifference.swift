@@ -70,7 +70,7 @@ extension RecordingDifference.Detail {
   }
 
   /// The number of reported changes.
-  var reportedCount: Int {
+  package var reportedCount: Int {
     switch self {
     case .json(let changes): changes.rows.count
     case .text(let changes): changes.rows.count

@@ -1,6 +1,5 @@
+import JSONText
 import Testing
-
-@testable import JSONText
 
 @Suite struct JSONRunTests {
   @Test func `a run ends at the first byte of another kind, at any position`() {

@@ -1,6 +1,5 @@
+import JSONText
 import Testing
-
-@testable import JSONText
 
 @Suite struct JSONTokenizerTests {
   /// The tokens of `pieces`, each with its text. If there is an error, the last line is its description.

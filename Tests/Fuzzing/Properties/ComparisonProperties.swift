@@ -1,4 +1,4 @@
-@testable import SnapshotDiff
+import SnapshotDiff
 
 extension FuzzedParser {
   /// A comparison does not trap and stays within its limits. It finds no change between a document and itself or an

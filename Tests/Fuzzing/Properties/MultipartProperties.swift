@@ -1,6 +1,5 @@
+import HTTPEngine
 import HTTPTypes
-
-@testable import HTTPEngine
 
 extension FuzzedParser {
   private struct Form: Equatable {

@@ -1,6 +1,5 @@
 import HTTPTransport
-
-@testable import SnapshotFormat
+import SnapshotFormat
 
 extension FuzzedParser {
   /// File names of identifiers stay in their folder and can be converted back. Ids are parsed as they are formatted.

@@ -4,11 +4,10 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
+import SnapshotAPI
 import SnapshotFormat
 import TestSupport
 import Testing
-
-@testable import SnapshotAPI
 
 @Suite struct APIDescriptionTests {
   private let api: TestAPI

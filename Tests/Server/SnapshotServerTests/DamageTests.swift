@@ -13,8 +13,6 @@ import StoreTesting
 import TestSupport
 import Testing
 
-@testable import SnapshotAPI
-
 /// A bundle whose entry has a wrong checksum, but with a correct digest of the whole: accepted, and found damaged
 /// later.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct DamageTests {

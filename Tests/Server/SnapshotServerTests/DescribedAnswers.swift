@@ -2,10 +2,9 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import Observability
+import SnapshotAPI
 import SnapshotFormat
 import Testing
-
-@testable import SnapshotAPI
 
 /// Verifies that every response in a test conforms to the description of the API.
 enum DescribedAnswers {

@@ -5,12 +5,11 @@ import HTTPTypes
 import Logging
 import Observability
 import PrometheusMetrics
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
 import TestSupport
 import Testing
-
-@testable import SnapshotAPI
 
 @Suite struct EndpointTests {
   /// A call that is defined only here, with an action that no other call has.

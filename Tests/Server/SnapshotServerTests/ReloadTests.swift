@@ -5,13 +5,12 @@ import HTTPTLS
 import HTTPTypes
 import Logging
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotServer
 
 /// Settings that a server takes while it runs.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct ReloadTests {

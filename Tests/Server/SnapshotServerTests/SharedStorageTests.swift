@@ -7,13 +7,12 @@ import Observability
 import S3Client
 import S3Testing
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotServer
 
 /// Servers that share an object store, a catalogue and the rows of uploads.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SharedStorageTests {

@@ -3,13 +3,12 @@ import HTTPTypes
 import Logging
 import S3Testing
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotServer
 
 /// How many requests to the object store a request of a client costs.
 @Suite struct StoreRequestsTests {

@@ -3,12 +3,11 @@ import Logging
 import S3Client
 import S3Testing
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import TestSupport
 import Testing
-
-@testable import SnapshotServer
 
 /// Servers that share an object store, one of which has a wrong clock.
 @Suite struct StoreTimeTests {

@@ -6,13 +6,12 @@ import S3Store
 import S3Testing
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotServer
 
 /// Servers that share a store end at any moment: what they did not index is found without reading every record.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UnindexedChangesTests {

@@ -1,10 +1,10 @@
 import Foundation
+import SnapshotDiff
 import SnapshotFormat
-@testable import SnapshotWeb
 import TestSupport
 import Testing
 
-@testable import SnapshotDiff
+@testable import SnapshotWeb
 
 struct PageRendererTests {
   private static let samples = [SamplePages.usual, .hostile]

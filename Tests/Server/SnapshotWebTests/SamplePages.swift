@@ -3,13 +3,13 @@ import Foundation
 import Observability
 import SnapshotFormat
 import SnapshotViewer
-@testable import SnapshotWeb
 import SystemIO
 import TestSupport
 import Testing
-@testable import Webhooks
+import Webhooks
 
 @testable import SnapshotDiff
+@testable import SnapshotWeb
 
 /// Pages with what apps usually record, or with what somebody wrote who means harm.
 struct SamplePages: Sendable {

@@ -1,8 +1,7 @@
 import Foundation
 import SnapshotFormat
 import Testing
-
-@testable import Webhooks
+import Webhooks
 
 /// The guarantees of ``WebhookOutbox``, tested with every implementation.
 @Suite struct OutboxConformance {

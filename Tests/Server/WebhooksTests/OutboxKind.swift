@@ -3,8 +3,7 @@ import PostgreSQLTesting
 import SnapshotFormat
 import SystemIO
 import TestSupport
-
-@testable import Webhooks
+import Webhooks
 
 /// The implementations of ``WebhookOutbox``.
 enum OutboxKind: CaseIterable, Sendable {

@@ -4,8 +4,7 @@ import PostgreSQLTesting
 import SnapshotFormat
 import TestSupport
 import Testing
-
-@testable import Webhooks
+import Webhooks
 
 /// The outbox of several servers.
 @Suite(.enabled("PostgreSQL isn't installed") { PostgreSQLServer.isInstalled }) struct PostgreSQLOutboxTests {

@@ -2,8 +2,7 @@ import Foundation
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import Webhooks
+import Webhooks
 
 /// The addresses that events are sent to.
 @Suite struct WebhookDestinationTests {

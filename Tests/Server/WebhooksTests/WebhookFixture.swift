@@ -7,8 +7,7 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import Webhooks
+import Webhooks
 
 /// Webhooks over a store in memory, an outbox in a file, and a clock that tests set.
 final class WebhookFixture: Sendable {

@@ -5,8 +5,7 @@ import SnapshotStore
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import Webhooks
+import Webhooks
 
 /// What administrators read and do.
 @Suite struct WebhookOperationTests {

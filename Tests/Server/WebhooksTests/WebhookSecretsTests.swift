@@ -2,8 +2,7 @@ import Foundation
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import Webhooks
+import Webhooks
 
 /// The secrets, and the signatures that they make.
 @Suite struct WebhookSecretsTests {

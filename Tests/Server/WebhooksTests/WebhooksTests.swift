@@ -7,8 +7,7 @@ import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import Webhooks
+import Webhooks
 
 /// Events on their way from a change to a receiver.
 @Suite struct WebhooksTests {

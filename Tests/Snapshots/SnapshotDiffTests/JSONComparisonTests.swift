@@ -1,6 +1,5 @@
+import SnapshotDiff
 import Testing
-
-@testable import SnapshotDiff
 
 @Suite struct JSONComparisonTests {
   private func lines(

@@ -1,6 +1,5 @@
+import SnapshotDiff
 import Testing
-
-@testable import SnapshotDiff
 
 @Suite struct SequenceAlignmentTests {
   /// The pairs, after checking that they are valid.

@@ -1,9 +1,8 @@
 import Foundation
+import S3Client
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import S3Client
 
 /// Addresses and credentials.
 @Suite struct S3ConfigurationTests {

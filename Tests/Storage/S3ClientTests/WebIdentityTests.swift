@@ -1,11 +1,10 @@
 import Foundation
 import HTTPTransport
 import HTTPTypes
+import S3Client
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import S3Client
 
 /// Credentials of a role that are exchanged for the token of an identity.
 @Suite struct WebIdentityTests {

@@ -213,7 +213,7 @@ extension Endpoint.Parameter {
     Self(name: name, place: .header, text: text, schema: schema)
   }
 
-  static let id = Self(
+  package static let id = Self(
     name: "id", place: .path, text: "The snapshot's UUID.",
     schema: .schema("SnapshotID"))
   static let report = Self(

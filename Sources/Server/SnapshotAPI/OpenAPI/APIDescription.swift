@@ -6,9 +6,9 @@ package import SnapshotFormat
 /// The OpenAPI 3.1 document of the API, generated from its endpoints.
 ///
 /// `HEAD` and `OPTIONS` are described wherever they are supported.
-struct APIDescription: Sendable {
+package struct APIDescription: Sendable {
   /// The document.
-  let document: JSONValue
+  package let document: JSONValue
 
   /// The problems of any call, besides those of the engine.
   static let everywhere: [ProblemKind] = [
@@ -21,7 +21,7 @@ struct APIDescription: Sendable {
 
   /// Describes the documented `endpoints`, for a store that is open or one that needs tokens. `server` is the server's
   /// URL or path for clients; empty if they use the one of this document.
-  init(_ endpoints: [Endpoint], isOpen: Bool = false, server: String = "") {
+  package init(_ endpoints: [Endpoint], isOpen: Bool = false, server: String = "") {
     var paths: [String: [String: JSONValue]] = [:]
     for endpoint in endpoints {
       guard let documentation = endpoint.documentation else { continue }

@@ -1,6 +1,6 @@
-import Foundation
+package import Foundation
 import HTTPSemantics
-import HTTPTransport
+package import HTTPTransport
 import SystemIO
 
 /// Where a client gets its credentials from. It is asked before every request.
@@ -43,7 +43,8 @@ package enum CredentialSource: Sendable {
   /// - Parameters:
   ///   - transport: sends requests to the security token service.
   ///   - now: the time by which credentials expire.
-  func credentials(over transport: any Transport, at now: Date) async throws(S3Error) -> S3Credentials {
+  package func credentials(over transport: any Transport, at now: Date) async throws(S3Error) -> S3Credentials
+  {
     switch self {
     case .constant(let credentials): credentials
     case .file(let file): try file.credentials

@@ -1,12 +1,11 @@
 import Foundation
 import HTTPTransport
 import HTTPTypes
+import SnapshotClient
 import SnapshotFormat
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotClient
 
 /// Clocks that are wrong, times that a server can't mean, and a machine that sleeps.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct UploadQueueClockTests {

@@ -1,11 +1,10 @@
 import Foundation
 import HTTPTransport
+import SnapshotClient
 import SnapshotFormat
 import SystemIO
 import TestSupport
 import Testing
-
-@testable import SnapshotClient
 
 /// A crash or power failure at any time: the attached bundles are uploaded in the end, and no other files remain.
 @Suite struct UploadQueuePowerCutTests {

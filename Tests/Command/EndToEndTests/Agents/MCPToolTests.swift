@@ -4,8 +4,6 @@ import SnapshotFormat
 import TestSupport
 import Testing
 
-@testable import snapshot
-
 /// The tools of `snapshot mcp` on bundles.
 @Suite struct MCPToolTests {
   private let fixture: AgentFixture

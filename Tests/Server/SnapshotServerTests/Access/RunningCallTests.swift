@@ -4,6 +4,7 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 import Observability
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -11,7 +12,6 @@ import TestSupport
 import Testing
 
 @testable import AccessControl
-@testable import SnapshotAPI
 
 /// Calls that are running when their token ends.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct RunningCallTests {

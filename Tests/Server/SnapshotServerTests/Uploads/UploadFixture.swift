@@ -7,13 +7,12 @@ import Observability
 import S3Client
 import S3Store
 import S3Testing
+import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
 import SystemIO
 import TestSupport
-
-@testable import SnapshotAPI
 
 /// The upload stores that the tests run with.
 enum UploadStoreKind: CaseIterable, Sendable { case memory, files, objects }

@@ -4,11 +4,10 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotServer
 import SnapshotWeb
 import TestSupport
 import Testing
-
-@testable import SnapshotServer
 
 /// The articles and the reference of the API, as the server shows them.
 @Suite struct DocumentPageTests {
