@@ -10,6 +10,11 @@ package struct WebhookDelivery: Sendable, Hashable {
   package let body: Data
   /// The number of tries so far.
   package let tries: Int
+
+  /// Creates a delivery.
+  package init(sequence: Int64, event: String, body: Data, tries: Int) {
+    (self.sequence, self.event, self.body, self.tries) = (sequence, event, body, tries)
+  }
 }
 
 /// The result of a try.
@@ -25,14 +30,23 @@ package enum WebhookOutcome: Sendable, Hashable {
 /// The state of an endpoint.
 package struct WebhookEndpointState: Sendable, Hashable {
   /// The number of events that wait, were delivered, failed for good, and were dropped because too many waited.
-  package var waiting = 0
-  package var delivered = 0
-  package var failed = 0
-  package var dropped = 0
+  package var waiting: Int
+  package var delivered: Int
+  package var failed: Int
+  package var dropped: Int
   /// Whether the endpoint refused further events.
-  package var isDisabled = false
+  package var isDisabled: Bool
   /// Why the last try failed; `nil` if it did not.
   package var problem: String?
+
+  /// Creates the state of an endpoint, without events by default.
+  package init(
+    waiting: Int = 0, delivered: Int = 0, failed: Int = 0, dropped: Int = 0, isDisabled: Bool = false,
+    problem: String? = nil
+  ) {
+    (self.waiting, self.delivered, self.failed, self.dropped) = (waiting, delivered, failed, dropped)
+    (self.isDisabled, self.problem) = (isDisabled, problem)
+  }
 }
 
 /// The events that wait to be sent, stored durably: a call that changes something returns once the change would survive
