@@ -119,11 +119,6 @@ let storage = group(
       name: "S3Store",
       dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
     .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
-    .target(
-      name: "PostgreSQLCatalog",
-      dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO"]),
-    .target(
-      name: "PostgreSQLSharing", dependencies: ["PostgreSQLClient", "SnapshotStore", "SnapshotFormat"]),
   ])
 
 /// The API, the web pages, and the server composed of them.
@@ -153,8 +148,13 @@ let server = group(
       name: "Webhooks",
       dependencies: [
         "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPTransport", "HTTPSemantics",
-        "PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto,
-        .grdb,
+        "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto, .grdb,
+      ]),
+    .target(
+      name: "PostgreSQLStore",
+      dependencies: [
+        "Observability", "AccessControl", "Webhooks", "PostgreSQLClient", "SnapshotStore", "SnapshotFormat",
+        "SystemIO", .logging,
       ]),
     .target(
       name: "SnapshotWeb",
@@ -182,7 +182,7 @@ let server = group(
         "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
         "Webhooks", "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "SQLiteCatalog",
-        "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLCatalog", "PostgreSQLSharing", "SnapshotFormat",
+        "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLStore", "SnapshotFormat",
         "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
         .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
         .target(
@@ -203,7 +203,7 @@ let command = group(
         "SnapshotClient",
         "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotWeb", "ReplayServer",
-        "SnapshotServer",
+        "PostgreSQLStore", "SnapshotServer",
         .httpTypes,
         .logging, .argumentParser, .configuration, .crypto, .cryptoExtras, .serviceLifecycle,
         .unixSignals, .yams,
@@ -217,8 +217,8 @@ let support: [Target] = [
   .target(
     name: "StoreTesting",
     dependencies: [
-      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "PostgreSQLCatalog",
-      "PostgreSQLClient", "PostgreSQLSharing", "SnapshotSealing", "SnapshotFormat", "SystemIO", "S3Testing",
+      "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "PostgreSQLClient",
+      "PostgreSQLStore", "SnapshotSealing", "SnapshotFormat", "SystemIO", "S3Testing",
       "PostgreSQLTesting", "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
   .target(
@@ -356,22 +356,23 @@ let tests = [
       .testTarget(
         name: "PostgreSQLClientTests",
         dependencies: ["PostgreSQLClient", "PostgreSQLTesting", "SystemIO", "TestSupport"]),
-      .testTarget(
-        name: "PostgreSQLCatalogTests",
-        dependencies: [
-          "PostgreSQLCatalog", "PostgreSQLClient", "PostgreSQLTesting", "SnapshotStore", "SnapshotFormat",
-          "StoreTesting", "TestSupport",
-        ]),
     ]),
   group(
     "Tests/Server",
     [
       .testTarget(name: "PrometheusMetricsTests", dependencies: ["PrometheusMetrics", .coreMetrics]),
       .testTarget(
+        name: "PostgreSQLStoreTests",
+        dependencies: [
+          "PostgreSQLStore", "PostgreSQLClient", "PostgreSQLTesting", "SnapshotStore", "SnapshotFormat",
+          "StoreTesting", "TestSupport",
+        ]),
+      .testTarget(
         name: "WebhooksTests",
         dependencies: [
           "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPEngine", "SystemIO",
-          "PostgreSQLClient", "PostgreSQLTesting", "StoreTesting", "TestSupport", .crypto, .httpTypes,
+          "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "StoreTesting", "TestSupport", .crypto,
+          .httpTypes,
           .logging,
           .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
         ]),
@@ -394,7 +395,7 @@ let tests = [
           "SnapshotServer", "SnapshotWeb", "Webhooks", "SnapshotAPI", "AccessControl", "Observability",
           "SQLiteCatalog", "PrometheusMetrics", "HTTPTransport",
           "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
-          "FileStore", "PostgreSQLClient", "PostgreSQLSharing", "PostgreSQLTesting", "SnapshotFormat",
+          "FileStore", "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "SnapshotFormat",
           "ZipArchive",
           "SystemIO",
           "TestSupport", .crypto, .httpTypes, .logging, .tracing, .inMemoryTracing,
@@ -465,7 +466,7 @@ let package = Package(
     .library(name: "SnapshotReplay", targets: ["SnapshotReplay"]),
     .library(name: "SnapshotSettings", targets: ["SnapshotSettings"]),
     .library(name: "SQLiteCatalog", targets: ["SQLiteCatalog", "SnapshotStore"]),
-    .library(name: "PostgreSQLCatalog", targets: ["PostgreSQLCatalog", "PostgreSQLClient", "SnapshotStore"]),
+    .library(name: "PostgreSQLStore", targets: ["PostgreSQLStore", "PostgreSQLClient", "SnapshotStore"]),
     .library(name: "HTTPEngine", targets: ["HTTPEngine", "HTTPSemantics", "SystemIO"]),
     .library(name: "HTTPTLS", targets: ["HTTPTLS"]),
     .executable(name: "snapshot", targets: ["snapshot"]),

@@ -26,7 +26,7 @@ let package = Package(
       name: "CatalogBenchmark",
       dependencies: [
         .product(name: "SQLiteCatalog", package: "data-snapshots"),
-        .product(name: "PostgreSQLCatalog", package: "data-snapshots"),
+        .product(name: "PostgreSQLStore", package: "data-snapshots"),
         .product(name: "SnapshotFormat", package: "data-snapshots"),
       ]),
 

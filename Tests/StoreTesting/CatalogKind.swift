@@ -1,5 +1,5 @@
 package import Foundation
-import PostgreSQLCatalog
+import PostgreSQLStore
 import PostgreSQLTesting
 import SQLiteCatalog
 package import SnapshotFormat

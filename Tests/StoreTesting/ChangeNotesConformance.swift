@@ -1,4 +1,4 @@
-import PostgreSQLCatalog
+import PostgreSQLStore
 import PostgreSQLClient
 import PostgreSQLTesting
 import SnapshotFormat

@@ -1,5 +1,5 @@
 import PostgreSQLClient
-import PostgreSQLSharing
+import PostgreSQLStore
 import PostgreSQLTesting
 package import SnapshotStore
 import SystemIO

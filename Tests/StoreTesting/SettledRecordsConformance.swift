@@ -1,4 +1,4 @@
-import PostgreSQLCatalog
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotFormat
 import SnapshotStore

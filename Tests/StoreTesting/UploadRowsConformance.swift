@@ -1,5 +1,5 @@
 import Foundation
-import PostgreSQLSharing
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotFormat
 package import SnapshotStore

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTLS
 package import Logging
 import Observability
+import PostgreSQLStore
 import SnapshotAPI
 import SnapshotStore
 package import SystemIO
@@ -31,8 +32,8 @@ extension ServerApplication {
     if let openStorage {
       storage = try await openStorage(observer)
     } else if settings.shared.isEnabled {
-      storage = try await SharedServices.open(settings, environment: environment, logger: logger)
-        .openStorage(observer)
+      storage = try await .openShared(
+        settings, environment: environment, observer: observer, logger: logger)
     } else {
       storage = try await .open(settings, observer: observer, logger: logger)
     }
@@ -40,9 +41,9 @@ extension ServerApplication {
       // Servers that share their snapshots have copied their tokens by now.
       if settings.shared.isEnabled { try requireToken(settings) }
       let certificates = try openCertificates(source, logger: logger)
-      let access = try await openAccess(settings, storage.shared, logger: logger)
+      let access = try await openAccess(settings, storage.database, logger: logger)
       var observation = exporter.observation(audit: try openAuditLog(settings, logger: logger))
-      observation.forwarder = try openForwarder(settings, storage.shared?.audit, logger: logger)
+      observation.forwarder = try openForwarder(settings, storage.database?.audit, logger: logger)
       let webhooks = try await openWebhooks(settings, storage, logger: logger)
       let application = ServerApplication(
         settings, listeners: listeners, storage: storage, access: access, observation: observation,
@@ -73,11 +74,11 @@ extension ServerApplication {
 
   /// Reads the tokens. Logs a warning if no token is required, or if tokens are sent in clear text.
   private static func openAccess(
-    _ settings: ServerSettings, _ shared: SharedServices?, logger: Logger
+    _ settings: ServerSettings, _ database: PostgreSQLStore?, logger: Logger
   ) async throws(ServerError) -> AccessPolicy {
     var configuration = settings.access
-    (configuration.sharedSessions, configuration.sharedQuotas) = (shared?.sessions, shared?.quotas)
-    configuration.sharedTokens = shared?.tokens
+    (configuration.sharedSessions, configuration.sharedQuotas) = (database?.sessions, database?.quotas)
+    configuration.sharedTokens = database?.tokens
     do {
       let access = try AccessPolicy(configuration, logger: logger)
       if try await access.isOpen() {
@@ -111,7 +112,7 @@ extension ServerApplication {
       throw .webhooks(error)
     }
     await apply()
-    await webhooks.settleHeld(olderThan: storage.shared == nil ? 0 : WebhookLimits.heldSeconds)
+    await webhooks.settleHeld(olderThan: storage.database == nil ? 0 : WebhookLimits.heldSeconds)
     return webhooks
   }
 

@@ -4,6 +4,7 @@ package import HTTPEngine
 import HTTPTypes
 package import Logging
 package import Observability
+import PostgreSQLStore
 package import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
@@ -77,7 +78,7 @@ package final class ServerApplication: Sendable {
     self.certificates = certificates
     self.webhooks = webhooks
     indexer = CatalogIndexer(
-      store: storage.store, catalog: storage.catalog, promptCatalog: storage.shared?.promptCatalog,
+      store: storage.store, catalog: storage.catalog, promptCatalog: storage.database?.promptCatalog,
       journal: storage.journal, logger: logger)
     service = SnapshotService(
       store: storage.store, catalog: storage.catalog, indexer: indexer,
@@ -126,7 +127,9 @@ package final class ServerApplication: Sendable {
     work.withLock { work in
       work.endless = [Task { await access.watch() }, Task { await indexer.run() }]
       if let certificates { work.endless.append(Task { await certificates.run() }) }
-      if let shared = storage.shared { work.endless.append(Task { await shared.watch() }) }
+      if let database = storage.database {
+        work.endless.append(Task { await database.watchTokens(logger: logger) })
+      }
       if let forwarder = observation.forwarder { work.endless.append(Task { await forwarder.run() }) }
       if let webhooks { work.endless.append(Task { await webhooks.run() }) }
       work.verifications = Task {

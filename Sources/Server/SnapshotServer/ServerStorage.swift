@@ -1,6 +1,7 @@
 import FileStore
 package import Foundation
 package import Logging
+import PostgreSQLStore
 package import S3Client
 package import S3Store
 import SQLiteCatalog
@@ -33,8 +34,8 @@ package struct ServerStorage: Sendable {
   private(set) var maintenanceLock: any MaintenanceLock = SoleServer()
   /// Finds the changes that the catalogue lacks because a server ended; `nil` if one server uses the store.
   package private(set) var journal: ChangeJournal?
-  /// What all servers that use the store have in common; `nil` if there is one.
-  var shared: SharedServices?
+  /// The database of all servers that use the store; `nil` if there is one server. It is closed with the catalogue.
+  var database: PostgreSQLStore?
   /// The records whose checksums were verified after their uploads were answered. Ends with ``closeStores()``.
   let verifications: AsyncStream<SnapshotRecord>
   /// The disk space for copies of files that pages show.
@@ -86,7 +87,7 @@ package struct ServerStorage: Sendable {
   /// - Parameter seal: the seal of the stores, if the catalogue contains all of their records.
   func closeCatalog(seal: Int64?) async {
     await endCatalog(seal)
-    shared?.close()
+    database?.close()
   }
 
   /// Closes the stores and the catalogue.

@@ -1,4 +1,5 @@
 import Logging
+import PostgreSQLStore
 import SnapshotStore
 import Webhooks
 
@@ -12,18 +13,18 @@ extension Webhooks {
   /// Creates the webhooks of a server, which have no endpoints yet.
   convenience init(_ settings: ServerSettings, _ storage: ServerStorage, logger: Logger) {
     let path = settings.storage + "/webhooks.sqlite"
-    let shared = storage.shared
+    let database = storage.database
     #if os(Linux)
       let transport: any AddressedTransport = CurlTransport()
     #else
       let transport: any AddressedTransport = NoTransport()
     #endif
     var environment = Environment(transport: transport) {
-      if let shared { return shared.outbox }
+      if let database { return database.outbox }
       return try SQLiteOutbox(path: path)
     }
-    if let shared {
-      (environment.lock, environment.now) = (shared.webhooksLock, storage.now)
+    if let database {
+      (environment.lock, environment.now) = (database.webhooksLock, storage.now)
       // Another server does not wake the one that sends.
       environment.longestSleep = 1
     }

@@ -10,6 +10,11 @@ package struct WebhookDelivery: Sendable, Hashable {
   package let body: Data
   /// The number of tries so far.
   package let tries: Int
+
+  /// Creates a delivery.
+  package init(sequence: Int64, event: String, body: Data, tries: Int) {
+    (self.sequence, self.event, self.body, self.tries) = (sequence, event, body, tries)
+  }
 }
 
 /// The result of a try.
@@ -34,6 +39,7 @@ package struct WebhookEndpointState: Sendable, Hashable {
   /// Why the last try failed; `nil` if it did not.
   package var problem: String?
 
+  /// Creates the state of an endpoint, without events by default.
   package init(
     waiting: Int = 0, delivered: Int = 0, failed: Int = 0, dropped: Int = 0, isDisabled: Bool = false,
     problem: String? = nil

@@ -2,6 +2,7 @@ import AccessControl
 import Foundation
 import Logging
 import PostgreSQLClient
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotFormat
 import SnapshotServer
@@ -66,11 +67,11 @@ struct SharedAuditTests {
     }
   }
 
-  private func withRows(_ body: (SharedAuditRows, PostgreSQLPool) async throws -> Void) async throws {
+  private func withRows(_ body: (PostgreSQLAudit, PostgreSQLPool) async throws -> Void) async throws {
     try await withDatabase { configuration in
       let pool = PostgreSQLPool(configuration)
       defer { pool.close() }
-      try await body(try await SharedAuditRows(pool), pool)
+      try await body(try await PostgreSQLAudit(pool), pool)
     }
   }
 
@@ -296,10 +297,10 @@ struct SharedAuditTests {
 private final class FlakyAudit: SharedAudit {
   struct Down: Error {}
 
-  private let rows: SharedAuditRows
+  private let rows: PostgreSQLAudit
   private let state = Lock((calls: 0, failures: 0, isDown: false))
 
-  init(_ rows: SharedAuditRows) { self.rows = rows }
+  init(_ rows: PostgreSQLAudit) { self.rows = rows }
 
   var failures: Int { state.withLock { $0.failures } }
   /// Whether all calls fail.

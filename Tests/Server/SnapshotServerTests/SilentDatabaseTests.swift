@@ -2,6 +2,7 @@ import Foundation
 import HTTPSemantics
 import HTTPTypes
 import PostgreSQLClient
+import PostgreSQLStore
 import PostgreSQLTesting
 import S3Client
 import S3Testing
@@ -23,8 +24,7 @@ struct SilentDatabaseTests {
       var settings = ServerSettings(port: 0, storage: folder.path)
       settings.shared.store = "s3://bucket"
       settings.shared.database = "postgres://tests@127.0.0.1:\(database.port)/postgres"
-      let services = try await SharedServices.open(settings, in: .of(objects), logger: .quiet)
-      let storage = try await services.openStorage(StorageObserver())
+      let storage = try await ServerStorage.openShared(settings, in: .of(objects), logger: .quiet)
       let result: Result<Void, any Error>
       do {
         result = .success(try await body(TestAPI(over: (storage, InMemoryCatalog())), database))
@@ -121,7 +121,7 @@ struct SilentDatabaseTests {
     let configuration = try database.configuration()
     let (pool, prompt) = (PostgreSQLPool(configuration), PostgreSQLPool(configuration.prompt))
     defer { for pool in [pool, prompt] { pool.close() } }
-    let access = try await SharedAccess(pool, copyingBy: prompt, storage: folder.path)
+    let access = try await PostgreSQLTokens(pool, copyingBy: prompt, storage: folder.path)
     try await access.prepare()
     try await access.copy()
     try database.pause()

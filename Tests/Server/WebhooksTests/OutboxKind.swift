@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotFormat
 import SystemIO

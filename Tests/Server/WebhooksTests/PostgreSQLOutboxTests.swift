@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQLClient
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotFormat
 import TestSupport

@@ -1,6 +1,6 @@
 import AccessControl
 import PostgreSQLClient
-import PostgreSQLSharing
+import PostgreSQLStore
 import SnapshotFormat
 import SnapshotStore
 import SystemIO
@@ -46,7 +46,7 @@ struct AccessMigration: Sendable {
       switch route {
       case .fromFolder(let path): return try await share(AccessFiles(storage: path).read(), pool)
       case .toFolder(let path):
-        try await SharedAccess(pool, storage: path).copy()
+        try await PostgreSQLTokens(pool, storage: path).copy()
         return try AccessFiles(storage: path).read().count
       case .none: return 0
       }
@@ -78,7 +78,7 @@ struct AccessMigration: Sendable {
     // The table is changed by way of a folder, and the source must not change.
     let folder = "\(scratch)/access"
     try Folder.create(folder)
-    return try await SharedAccess(pool, storage: folder).change {
+    return try await PostgreSQLTokens(pool, storage: folder).change {
       let copy = AccessFiles(storage: folder)
       let present = try copy.read()
       for (name, contents) in files where AccessFiles.isKey(name) {

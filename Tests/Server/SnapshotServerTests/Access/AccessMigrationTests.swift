@@ -1,7 +1,7 @@
 import AccessControl
 import Foundation
 import PostgreSQLClient
-import PostgreSQLSharing
+import PostgreSQLStore
 import PostgreSQLTesting
 import S3Testing
 import SnapshotFormat

@@ -3,6 +3,7 @@ import Foundation
 import HTTPEngine
 import Observability
 import PostgreSQLClient
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotFormat
 import SnapshotServer
@@ -15,13 +16,13 @@ struct SharedAccessTests {
   /// A server with a folder of its own.
   private struct Node {
     let folder: TemporaryFolder
-    let access: SharedAccess
+    let access: PostgreSQLTokens
     var tokens: TokenStore { TokenStore(storage: folder.url.path) }
     var files: AccessFiles { AccessFiles(storage: folder.url.path) }
 
     init(_ pool: PostgreSQLPool) async throws {
       folder = try TemporaryFolder()
-      access = try await SharedAccess(pool, storage: folder.url.path)
+      access = try await PostgreSQLTokens(pool, storage: folder.url.path)
     }
   }
 
@@ -147,7 +148,7 @@ struct SharedAccessTests {
       try await node.access.prepare()
       let (token, _) = try await node.access.change { try node.tokens.create(.init(scopes: [.admin])) }
       try await pool.perform { try $0.execute("DROP SCHEMA snapshot_access_1 CASCADE") }
-      let restarted = try await SharedAccess(pool, storage: node.folder.url.path)
+      let restarted = try await PostgreSQLTokens(pool, storage: node.folder.url.path)
       try await restarted.copy()
       #expect(try node.tokens.list().map(\.id) == [token.id])
       try await restarted.prepare()

@@ -3,6 +3,7 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import PostgreSQLClient
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotServer
 import StoreTesting
@@ -86,7 +87,7 @@ import Testing
     try await withDatabase { configuration in
       let pool = PostgreSQLPool(configuration)
       defer { pool.close() }
-      let (one, other) = (try await SharedQuotaRows(pool), try await SharedQuotaRows(pool))
+      let (one, other) = (try await PostgreSQLQuotas(pool), try await PostgreSQLQuotas(pool))
       func use(_ key: String, _ bytes: Int, limit: Int = 1000) -> QuotaUse {
         QuotaUse(key: key, limit: limit, seconds: 1_000_000, bytes: bytes)
       }
@@ -106,7 +107,7 @@ import Testing
     try await withDatabase { configuration in
       let pool = PostgreSQLPool(configuration)
       defer { pool.close() }
-      let rows = try await SharedQuotaRows(pool)
+      let rows = try await PostgreSQLQuotas(pool)
       let uses = (0..<20).map { QuotaUse(key: "\($0)", limit: 1_000_000, seconds: 1_000_000, bytes: 1000) }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<20 { group.addTask { _ = try await rows.count(uses.shuffled()) } }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import PostgreSQLClient
+import PostgreSQLStore
 import PostgreSQLTesting
 import SnapshotServer
 import StoreTesting
@@ -21,7 +22,7 @@ struct SharedSessionTests {
       pool = PostgreSQLPool(configuration)
       var servers: [GuardedAPI] = []
       for _ in 0..<count {
-        let rows = try await SharedSessionRows(pool)
+        let rows = try await PostgreSQLSessions(pool)
         let first = servers.first
         servers.append(
           try GuardedAPI { access in
@@ -88,7 +89,7 @@ struct SharedSessionTests {
     try await withDatabase { configuration in
       let pool = PostgreSQLPool(configuration)
       defer { pool.close() }
-      let (rows, key) = (try await SharedSessionRows(pool), SessionKey(bytes: Array(repeating: 1, count: 32)))
+      let (rows, key) = (try await PostgreSQLSessions(pool), SessionKey(bytes: Array(repeating: 1, count: 32)))
       try await rows.insert(key, token: "t", limits: SessionLimits())
       var removals = rows.removals().makeAsyncIterator()
       #expect(await removals.next() == .some(nil), "it is connected")
@@ -114,7 +115,7 @@ struct SharedSessionTests {
 
   @Test func `sessions end when they are idle, too old or too many`() async throws {
     try await withServers(1) { shared in
-      let rows = try await SharedSessionRows(shared.pool)
+      let rows = try await PostgreSQLSessions(shared.pool)
       func key(_ number: UInt8) -> SessionKey { SessionKey(bytes: Array(repeating: number, count: 32)) }
       var limits = SessionLimits()
       limits.sessionsPerToken = 2

@@ -1,6 +1,7 @@
 import AccessControl
 import ArgumentParser
 import Foundation
+import PostgreSQLStore
 import SnapshotServer
 
 #if canImport(Darwin)
@@ -85,7 +86,7 @@ extension ServerSettings {
     let store = TokenStore(storage: URL(filePath: storage).path)
     do {
       try requireSoundStorage()
-      return try await SharedAccess.change(of: self) { try body(store) }
+      return try await PostgreSQLTokens.change(of: self) { try body(store) }
     } catch let error as TokenStoreError {
       throw CommandFailure(error)
     } catch let error as ServerError {

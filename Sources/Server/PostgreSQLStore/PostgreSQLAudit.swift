@@ -4,39 +4,15 @@ package import PostgreSQLClient
 package import SnapshotFormat
 
 /// The audit lines of all servers in a PostgreSQL database.
-///
-/// - `server`: when a server last copied its lines.
-/// - `file`: up to which position the table has a file. The row remains when the lines were removed, so that they are not
-///   copied again.
-/// - `line`: one row for each line. The lines of a file are adjacent in the table and in its primary key, and are removed
-///   together.
-package struct SharedAuditRows: SharedAudit {
-  private static let schema = "snapshot_audit_1"
-  private static let migrations = PostgreSQLMigrations(
-    schema: schema,
-    [
-      .init(
-        """
-        CREATE TABLE server (id bytea PRIMARY KEY, seen timestamptz NOT NULL DEFAULT now());
-        CREATE TABLE file (
-          number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, server bytea NOT NULL, digest bytea NOT NULL,
-          refused boolean NOT NULL, position bigint NOT NULL, is_removed boolean NOT NULL DEFAULT false,
-          UNIQUE (server, digest));
-        CREATE TABLE line (
-          file bigint NOT NULL, position bigint NOT NULL, time timestamptz NOT NULL, refused boolean NOT NULL,
-          snapshot bytea, compared bytea, line text NOT NULL, PRIMARY KEY (file, position));
-        CREATE INDEX line_time ON line (time, file, position);
-        CREATE INDEX line_snapshot ON line (snapshot, time) WHERE snapshot IS NOT NULL AND NOT refused;
-        CREATE INDEX line_compared ON line (compared, time) WHERE compared IS NOT NULL AND NOT refused;
-        """)
-    ])
+package struct PostgreSQLAudit: SharedAudit {
+  private static let schema = Schemas.audit.schema
 
   private let pool: PostgreSQLPool
 
   /// Creates the tables if they do not exist.
   package init(_ pool: PostgreSQLPool) async throws {
     self.pool = pool
-    try await pool.perform { try Self.migrations.apply($0) }
+    try await pool.perform { try Schemas.audit.apply($0) }
   }
 
   // MARK: - Copying

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import PostgreSQLCatalog
+import PostgreSQLStore
 import PostgreSQLClient
 import PostgreSQLTesting
 import SnapshotFormat

@@ -1,5 +1,5 @@
 import Foundation
-import PostgreSQLCatalog
+import PostgreSQLStore
 import PostgreSQLClient
 import PostgreSQLTesting
 import SnapshotFormat

@@ -2,18 +2,8 @@ package import AccessControl
 package import PostgreSQLClient
 
 /// The counters of quotas in a PostgreSQL table: the bytes that remained of each when it was last counted.
-package struct SharedQuotaRows: SharedQuotas {
-  private static let schema = "snapshot_quotas_1"
-  private static let migrations = PostgreSQLMigrations(
-    schema: schema,
-    [
-      .init(
-        """
-        CREATE TABLE quota (
-          key text COLLATE "C" PRIMARY KEY, bytes bigint NOT NULL, seconds bigint NOT NULL,
-          remaining double precision NOT NULL, counted timestamptz NOT NULL)
-        """)
-    ])
+package struct PostgreSQLQuotas: SharedQuotas {
+  private static let schema = Schemas.quotas.schema
   /// On average, every call of this number removes the counters that are full again.
   private static let callsUntilRemoval = 60
 
@@ -22,7 +12,7 @@ package struct SharedQuotaRows: SharedQuotas {
   /// Creates the table if it does not exist.
   package init(_ pool: PostgreSQLPool) async throws {
     self.pool = pool
-    try await pool.perform { try Self.migrations.apply($0) }
+    try await pool.perform { try Schemas.quotas.apply($0) }
   }
 
   package func count(_ uses: [QuotaUse]) async throws -> [Double] {

@@ -2,40 +2,14 @@ package import Foundation
 package import PostgreSQLClient
 package import SnapshotFormat
 import SystemIO
+package import Webhooks
 
 /// The outbox of servers that share their snapshots, in a PostgreSQL database. All of them add events, and the server
-/// that holds the lock of ``Webhooks/Environment/lock`` sends them.
-///
-/// The tables are those of ``SQLiteOutbox``. Besides, `endpoint.named` is the last time that a server had the endpoint in
-/// its settings: while settings are changed at one server after the other, none removes what another one's settings have.
+/// that holds the lock of ``/Webhooks/Webhooks/Environment/lock`` sends them.
 ///
 /// A transaction locks the rows of endpoints first, in the order of their names, and then those of deliveries.
 package final class PostgreSQLOutbox: WebhookOutbox {
-  private static let schema = "snapshot_webhooks_1"
-  private static let migrations = PostgreSQLMigrations(
-    schema: schema,
-    [
-      .init(
-        """
-        CREATE TABLE event (
-          id text COLLATE "C" PRIMARY KEY, snapshot text COLLATE "C" NOT NULL, body bytea NOT NULL,
-          created bigint NOT NULL, held boolean NOT NULL);
-        CREATE TABLE endpoint (
-          name text COLLATE "C" PRIMARY KEY, waiting bigint NOT NULL DEFAULT 0, delivered bigint NOT NULL DEFAULT 0,
-          failed bigint NOT NULL DEFAULT 0, dropped bigint NOT NULL DEFAULT 0,
-          disabled boolean NOT NULL DEFAULT false, problem text, named timestamptz NOT NULL DEFAULT now());
-        CREATE TABLE delivery (
-          sequence bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-          endpoint text COLLATE "C" NOT NULL REFERENCES endpoint, event text COLLATE "C" NOT NULL REFERENCES event,
-          snapshot text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL DEFAULT 'waiting',
-          tries bigint NOT NULL DEFAULT 0, due bigint NOT NULL, ended bigint);
-        CREATE INDEX delivery_due ON delivery (endpoint, due) WHERE state = 'waiting';
-        CREATE INDEX delivery_turn ON delivery (endpoint, snapshot, sequence) WHERE state = 'waiting';
-        CREATE INDEX delivery_sequence ON delivery (endpoint, sequence);
-        CREATE INDEX delivery_event ON delivery (event);
-        CREATE INDEX event_held ON event (created) WHERE held;
-        """)
-    ])
+  private static let schema = Schemas.webhooks.schema
   /// Held while old deliveries are removed, so that one server does it at a time.
   private static let pruning = PostgreSQLLockKey("webhooks.pruning")
 
@@ -55,7 +29,7 @@ package final class PostgreSQLOutbox: WebhookOutbox {
     waitingLimit: Int = WebhookLimits.waitingPerEndpoint
   ) async throws -> PostgreSQLOutbox {
     let outbox = PostgreSQLOutbox(configuration.required, other, waitingLimit)
-    try await outbox.pool.perform { try migrations.apply($0) }
+    try await outbox.pool.perform { try Schemas.webhooks.apply($0) }
     return outbox
   }
 
@@ -163,7 +137,7 @@ package final class PostgreSQLOutbox: WebhookOutbox {
   // MARK: Maintenance
 
   /// Notes which endpoints this server has, and removes those that no server has had for
-  /// ``WebhookLimits/unnamedSeconds``: other servers possibly have other settings.
+  /// ``/Webhooks/WebhookLimits/unnamedSeconds``: other servers possibly have other settings.
   package func keepOnly(_ endpoints: [String]) async throws {
     named.set(endpoints)
     try await pool.transaction { connection in

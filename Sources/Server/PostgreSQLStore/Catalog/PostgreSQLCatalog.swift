@@ -39,13 +39,13 @@ public final class PostgreSQLCatalog: Catalog {
     _ configuration: PostgreSQLConfiguration, checkedRows: Int
   ) async throws(CatalogError) -> PostgreSQLCatalog {
     let catalog = PostgreSQLCatalog(configuration, checkedRows)
-    try await catalog.perform { try Schema.migrations.apply($0) }
+    try await catalog.perform { try Schemas.catalog.apply($0) }
     return catalog
   }
 
   private init(_ configuration: PostgreSQLConfiguration, _ checkedRows: Int) {
     var configuration = configuration
-    configuration.session = Schema.session
+    configuration.session = CatalogStatements.session
     pool = PostgreSQLPool(configuration)
     tidyingPool = pool
     self.checkedRows = checkedRows
@@ -99,7 +99,7 @@ public final class PostgreSQLCatalog: Catalog {
   private func tidyUp() async {
     do {
       try await tidyingPool.transaction { connection in
-        guard try connection.tryLock(Schema.maintenance) else { return }
+        guard try connection.tryLock(CatalogStatements.maintenance) else { return }
         try DayCounts.sumUp(connection)
         try connection.execute(
           "DELETE FROM snapshot WHERE removed < now() - interval '\(IndexLimits.removalDays) days'")
@@ -178,7 +178,7 @@ public final class PostgreSQLCatalog: Catalog {
     let builder = PostgreSQLPool(configuration)
     defer { builder.close() }
     do {
-      while try await builder.perform({ try !$0.trySessionLock(Schema.maintenance) }) {
+      while try await builder.perform({ try !$0.trySessionLock(CatalogStatements.maintenance) }) {
         try await Task.sleep(for: IndexLimits.buildPause)
       }
       try await builder.perform { try Self.build($0, generation) }
@@ -191,8 +191,8 @@ public final class PostgreSQLCatalog: Catalog {
     let state = try IndexState.read(connection)
     guard state.generation == generation, !state.isComplete else { return }
     try connection.execute("SET maintenance_work_mem = '256MB'")
-    try connection.execute(Schema.dropTerms)
-    try connection.execute(Schema.createTerms)
+    try connection.execute(CatalogStatements.dropTerms)
+    try connection.execute(CatalogStatements.createTerms)
     try connection.execute("VACUUM (ANALYZE) snapshot, word")
     try DayCounts.sumUp(connection)
     _ = try connection.query(
@@ -208,7 +208,7 @@ public final class PostgreSQLCatalog: Catalog {
           """
           SET LOCAL lock_timeout = '5s';
           TRUNCATE snapshot, word, day;
-          \(Schema.dropTerms);
+          \(CatalogStatements.dropTerms);
           UPDATE state SET generation = generation + 1, complete = false
           """)
       }

@@ -1,6 +1,7 @@
 package import Foundation
 import PostgreSQLClient
 import SnapshotFormat
+package import Webhooks
 
 /// Deliveries that are sent, and what becomes of them.
 extension PostgreSQLOutbox {

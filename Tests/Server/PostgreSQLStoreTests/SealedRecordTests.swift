@@ -5,7 +5,7 @@ import SnapshotStore
 import StoreTesting
 import Testing
 
-@testable import PostgreSQLCatalog
+@testable import PostgreSQLStore
 
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"))
 struct SealedRecordTests {
@@ -27,10 +27,10 @@ struct SealedRecordTests {
       let texts = try await pool.perform { connection throws in
         var texts: [String] = []
         let tables = try connection.query(
-          "SELECT tablename::text FROM pg_tables WHERE schemaname = $1", [.text(Schema.name)]
+          "SELECT tablename::text FROM pg_tables WHERE schemaname = $1", [.text(Schemas.catalog.schema)]
         ).map { try $0.text(0) }
         for table in tables {
-          texts += try connection.query("SELECT t::text FROM \(Schema.name).\(table) t").map {
+          texts += try connection.query("SELECT t::text FROM \(Schemas.catalog.schema).\(table) t").map {
             try $0.text(0)
           }
         }

@@ -7,16 +7,13 @@ import SystemIO
 ///
 /// They are in a table, and every server has a copy in its storage folder, with which it continues if the database does
 /// not answer. A change reaches all servers within a second by a notification, and otherwise within ``interval``.
-package struct SharedAccess: SharedTokens {
+package struct PostgreSQLTokens: SharedTokens {
   /// How often the files are compared with the table.
   package static let interval = Duration.seconds(5)
 
   private static let channel = "snapshot_access"
   private static let lock = PostgreSQLLockKey("access")
-  private static let schema = "snapshot_access_1"
-  private static let migrations = PostgreSQLMigrations(
-    schema: schema,
-    [.init("CREATE TABLE file (name text COLLATE \"C\" PRIMARY KEY, contents bytea NOT NULL)")])
+  private static let schema = Schemas.tokens.schema
 
   private let pool: PostgreSQLPool
   private let copying: PostgreSQLPool
@@ -33,7 +30,7 @@ package struct SharedAccess: SharedTokens {
     self.pool = pool
     self.copying = copying ?? pool
     files = AccessFiles(storage: storage)
-    try await pool.perform { try Self.migrations.apply($0) }
+    try await pool.perform { try Schemas.tokens.apply($0) }
   }
 
   /// Copies the table's files into the folder, and creates the keys that a server needs.
@@ -85,7 +82,9 @@ package struct SharedAccess: SharedTokens {
   }
 
   /// The same tokens, for the changes of requests, which fail soon if the database does not answer.
-  package func promptly() -> SharedAccess { SharedAccess(pool: copying, copying: copying, files: files) }
+  package func promptly() -> PostgreSQLTokens {
+    PostgreSQLTokens(pool: copying, copying: copying, files: files)
+  }
 
   private init(pool: PostgreSQLPool, copying: PostgreSQLPool, files: AccessFiles) {
     (self.pool, self.copying, self.files) = (pool, copying, files)

@@ -8,17 +8,7 @@ package import SnapshotStore
 /// A row is changed by one statement, which also checks the number of the lease. So a server that was asleep for longer
 /// than its lease changes nothing, whatever else is executed at the same time.
 package final class PostgreSQLUploadRows: UploadRows {
-  private static let schema = "snapshot_uploads_1"
-  private static let migrations = PostgreSQLMigrations(
-    schema: schema,
-    [
-      .init(
-        """
-        CREATE TABLE upload (
-          id text COLLATE "C" PRIMARY KEY, document bytea NOT NULL, tail bytea NOT NULL,
-          epoch bigint NOT NULL DEFAULT 0, holder bytea, lease_end timestamptz NOT NULL DEFAULT '-infinity')
-        """)
-    ])
+  private static let schema = Schemas.uploads.schema
   /// Held while an upload is created, so that the limits are kept.
   private static let creation = PostgreSQLLockKey("uploads.creation")
 
@@ -32,7 +22,7 @@ package final class PostgreSQLUploadRows: UploadRows {
     _ configuration: PostgreSQLConfiguration, failingWith other: PostgreSQLPool? = nil
   ) async throws(StoreError) -> PostgreSQLUploadRows {
     let rows = PostgreSQLUploadRows(configuration.required, other)
-    try await rows.perform { try migrations.apply($0) }
+    try await rows.perform { try Schemas.uploads.apply($0) }
     return rows
   }
 

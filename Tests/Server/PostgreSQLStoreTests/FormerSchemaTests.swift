@@ -6,7 +6,7 @@ import StoreTesting
 import TestSupport
 import Testing
 
-@testable import PostgreSQLCatalog
+@testable import PostgreSQLStore
 
 /// A database in which a former version has its index.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"))
@@ -31,13 +31,13 @@ struct FormerSchemaTests {
   func `the index of a former version is built again, and its notes remain`(steps: Int) async throws {
     try await withDatabase { configuration in
       let former = PostgreSQLMigrations(
-        schema: Schema.name, Array(Schema.migrations.steps.prefix(steps)))
+        schema: Schemas.catalog.schema, Array(Schemas.catalog.steps.prefix(steps)))
       let admin = PostgreSQLPool(configuration)
       defer { admin.close() }
       let note = NotedChange(SnapshotID(), of: SnapshotID(), isCreation: false)
       try await admin.perform { connection throws in
         try former.apply(connection)
-        try connection.execute("SET search_path = \(Schema.name);" + Self.tables)
+        try connection.execute("SET search_path = \(Schemas.catalog.schema);" + Self.tables)
         try connection.execute(
           """
           UPDATE state SET generation = 7, phase = 2;
@@ -55,7 +55,7 @@ struct FormerSchemaTests {
       #expect(try await catalog.state() == CatalogState(extent: .nothing, generation: 8))
       let tables = try await admin.perform { connection throws in
         try connection.query(
-          "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1", [.text(Schema.name)]
+          "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1", [.text(Schemas.catalog.schema)]
         ).map { try $0.text(0) }
       }
       #expect(tables == ["day", "schema_version", "snapshot", "state", "unindexed", "word"])
@@ -75,7 +75,7 @@ struct FormerSchemaTests {
       try await admin.perform { connection throws in
         try connection.execute(
           """
-          SET search_path = \(Schema.name);
+          SET search_path = \(Schemas.catalog.schema);
           ALTER TABLE snapshot RENAME document TO record;
           INSERT INTO snapshot (id, received, record) VALUES ('a', 1, 'b');
           UPDATE state SET complete = true;
@@ -104,7 +104,7 @@ struct FormerSchemaTests {
       ] {
         await #expect(throws: PostgreSQLError.self) {
           try await admin.perform { connection throws in
-            try connection.execute("SET search_path = \(Schema.name); \(statement)")
+            try connection.execute("SET search_path = \(Schemas.catalog.schema); \(statement)")
           }
         }
       }

@@ -2,28 +2,16 @@ package import AccessControl
 package import PostgreSQLClient
 
 /// The sessions of the web pages in a PostgreSQL table. The end of a session reaches the other servers by a notification.
-package struct SharedSessionRows: SharedSessions {
+package struct PostgreSQLSessions: SharedSessions {
   private static let channel = "snapshot_sessions"
-  private static let schema = "snapshot_sessions_1"
-  private static let migrations = PostgreSQLMigrations(
-    schema: schema,
-    [
-      .init(
-        """
-        CREATE TABLE session (
-          key bytea PRIMARY KEY, token text NOT NULL, began timestamptz NOT NULL DEFAULT now(),
-          last_use timestamptz NOT NULL DEFAULT now());
-        CREATE INDEX session_token ON session (token, last_use);
-        CREATE INDEX session_last_use ON session (last_use);
-        """)
-    ])
+  private static let schema = Schemas.sessions.schema
 
   private let pool: PostgreSQLPool
 
   /// Creates the table if it does not exist.
   package init(_ pool: PostgreSQLPool) async throws {
     self.pool = pool
-    try await pool.perform { try Self.migrations.apply($0) }
+    try await pool.perform { try Schemas.sessions.apply($0) }
   }
 
   package func insert(_ key: SessionKey, token: String, limits: SessionLimits) async throws {
