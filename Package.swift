@@ -139,8 +139,11 @@ let server = group(
         .httpTypes, .logging, .crypto,
       ]),
     .target(
+      name: "SnapshotService", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
+    .target(
       name: "SnapshotAPI",
       dependencies: [
+        "SnapshotService",
         "Observability", "AccessControl", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
         "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .tracing,
       ]),
@@ -159,6 +162,7 @@ let server = group(
     .target(
       name: "SnapshotWeb",
       dependencies: [
+        "SnapshotService",
         "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotDiff", "SnapshotViewer",
         "HTTPEngine",
         "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes,
@@ -179,6 +183,7 @@ let server = group(
     .target(
       name: "SnapshotServer",
       dependencies: [
+        "SnapshotService",
         "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
         "Webhooks", "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "SQLiteCatalog",
@@ -198,6 +203,7 @@ let command = group(
     .executableTarget(
       name: "snapshot",
       dependencies: [
+        "SnapshotService",
         "SystemIO", "JSONText", "ZipArchive", "SnapshotSealing", "SnapshotFormat", "SnapshotDiff",
         "SnapshotViewer", "Redaction", "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
         "SnapshotClient",
@@ -230,7 +236,7 @@ let support: [Target] = [
       .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
       .target(
         name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
-    ], path: "Tests/S3Testing", exclude: ["start-ceph", "start-moto"]),
+    ], path: "Tests/S3Testing", exclude: ["run", "start-ceph", "start-moto"]),
   .target(name: "RedactionTesting", path: "Tests/RedactionTesting"),
   .target(
     name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "TestSupport"],
@@ -392,6 +398,7 @@ let tests = [
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
+          "SnapshotService",
           "SnapshotServer", "SnapshotWeb", "Webhooks", "SnapshotAPI", "AccessControl", "Observability",
           "SQLiteCatalog", "PrometheusMetrics", "HTTPTransport",
           "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",

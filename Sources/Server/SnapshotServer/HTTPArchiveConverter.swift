@@ -5,6 +5,7 @@ package import Logging
 import Redaction
 import SnapshotAPI
 package import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 package import SystemIO
 

@@ -3,6 +3,7 @@ package import HTTPEngine
 package import Logging
 import SnapshotAPI
 package import SnapshotFormat
+import SnapshotService
 package import SnapshotStore
 import SnapshotWeb
 package import SystemIO

@@ -4,6 +4,7 @@ import Observability
 import PrometheusMetrics
 import S3Store
 import SnapshotAPI
+import SnapshotService
 import SnapshotStore
 import SystemIO
 

@@ -5,6 +5,7 @@ package import Logging
 import Observability
 import PostgreSQLStore
 import SnapshotAPI
+import SnapshotService
 import SnapshotStore
 package import SystemIO
 import Webhooks

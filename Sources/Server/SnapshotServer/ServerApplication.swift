@@ -7,6 +7,7 @@ package import Observability
 import PostgreSQLStore
 package import SnapshotAPI
 import SnapshotFormat
+package import SnapshotService
 import SnapshotStore
 package import SystemIO
 package import Webhooks

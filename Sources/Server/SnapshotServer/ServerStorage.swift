@@ -4,6 +4,7 @@ package import Logging
 import PostgreSQLStore
 package import S3Client
 package import S3Store
+import SnapshotService
 import SQLiteCatalog
 import SnapshotAPI
 package import SnapshotFormat

@@ -6,6 +6,7 @@ package import Logging
 package import Observability
 package import SnapshotAPI
 package import SnapshotDiff
+package import SnapshotService
 package import SnapshotViewer
 package import SnapshotWeb
 package import Webhooks

@@ -55,7 +55,8 @@ struct FormerSchemaTests {
       #expect(try await catalog.state() == CatalogState(extent: .nothing, generation: 8))
       let tables = try await admin.perform { connection throws in
         try connection.query(
-          "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1", [.text(Schemas.catalog.schema)]
+          "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 ORDER BY 1",
+          [.text(Schemas.catalog.schema)]
         ).map { try $0.text(0) }
       }
       #expect(tables == ["day", "schema_version", "snapshot", "state", "unindexed", "word"])

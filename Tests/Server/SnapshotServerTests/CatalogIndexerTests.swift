@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPTypes
 import Logging
 import Observability
+import SnapshotService
 import SQLiteCatalog
 import SnapshotAPI
 import SnapshotFormat

@@ -6,6 +6,7 @@ import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
+import SnapshotService
 import SnapshotStore
 import StoreTesting
 import SystemIO

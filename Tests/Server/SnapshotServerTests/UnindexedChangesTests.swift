@@ -7,6 +7,7 @@ import S3Testing
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
+import SnapshotService
 import SnapshotStore
 import StoreTesting
 import SystemIO

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import StoreTesting
 import SystemIO

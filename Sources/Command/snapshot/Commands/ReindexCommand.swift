@@ -3,6 +3,7 @@ import Logging
 import SnapshotAPI
 import SnapshotClient
 import SnapshotServer
+import SnapshotService
 import SnapshotStore
 import SystemIO
 

@@ -4,6 +4,7 @@ import SnapshotAPI
 import SnapshotClient
 import SnapshotFormat
 import SnapshotServer
+import SnapshotService
 import SnapshotStore
 
 /// Maintains a storage folder, which it locks.

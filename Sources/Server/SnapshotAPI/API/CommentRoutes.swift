@@ -4,6 +4,7 @@ import HTTPEngine
 import HTTPTypes
 import Observability
 package import SnapshotFormat
+package import SnapshotService
 import SnapshotStore
 
 /// The endpoint that writes comments on snapshots.

@@ -2,6 +2,7 @@ import AccessControl
 import HTTPEngine
 import HTTPTypes
 import Observability
+import SnapshotService
 import SnapshotStore
 
 /// The state of the catalogue as JSON.

@@ -4,6 +4,7 @@ package import HTTPEngine
 import HTTPTypes
 import Observability
 package import SnapshotFormat
+package import SnapshotService
 import SnapshotStore
 
 /// The endpoint that creates links to bundles.

@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPTypes
 package import Observability
 import SnapshotFormat
+package import SnapshotService
 import SnapshotStore
 import SystemIO
 

@@ -4,6 +4,7 @@ import HTTPSemantics
 package import HTTPTypes
 import Observability
 package import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import SystemIO
 

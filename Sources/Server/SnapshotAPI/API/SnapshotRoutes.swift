@@ -5,6 +5,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 package import SnapshotFormat
+package import SnapshotService
 import SnapshotStore
 import SystemIO
 

@@ -2,6 +2,7 @@ import AccessControl
 import HTTPEngine
 import Observability
 import SnapshotFormat
+package import SnapshotService
 package import SnapshotStore
 
 extension SnapshotService {

@@ -5,6 +5,7 @@ package import HTTPSemantics
 package import HTTPTypes
 import Observability
 package import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import SystemIO
 

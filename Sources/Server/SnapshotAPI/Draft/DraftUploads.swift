@@ -4,6 +4,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 
 /// The IETF draft on resumable uploads. A request that attaches a snapshot creates an upload. If the request succeeds,

@@ -5,6 +5,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
+package import SnapshotService
 package import SnapshotStore
 import SystemIO
 package import ZipArchive

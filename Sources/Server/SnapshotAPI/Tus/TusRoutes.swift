@@ -5,6 +5,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 
 /// The endpoints of tus 1.0.0. An upload is created at `/v1/uploads` and has its own resource below that path.

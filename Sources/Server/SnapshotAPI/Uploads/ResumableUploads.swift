@@ -4,6 +4,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import SystemIO
 

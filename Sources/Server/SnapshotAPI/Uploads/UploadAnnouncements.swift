@@ -2,6 +2,7 @@ package import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Observability
+import SnapshotService
 
 /// Adds the fields of the upload protocols to every response of their endpoints, including refusals, and allows pages
 /// of other origins to read these responses.

@@ -6,6 +6,7 @@ import HTTPTypes
 package import Logging
 import Observability
 package import SnapshotFormat
+package import SnapshotService
 package import SnapshotStore
 import SystemIO
 

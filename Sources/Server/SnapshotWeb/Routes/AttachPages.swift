@@ -5,6 +5,7 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 
 /// The page behind a link to attach, and the page on which a report's links are made and revoked.

@@ -5,6 +5,7 @@ import Observability
 import SnapshotAPI
 import SnapshotDiff
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import SystemIO
 

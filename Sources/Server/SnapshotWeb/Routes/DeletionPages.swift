@@ -4,6 +4,7 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 
 /// The page that deletes the results of a search.

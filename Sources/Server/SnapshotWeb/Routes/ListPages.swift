@@ -6,6 +6,7 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import Webhooks
 

@@ -2,6 +2,7 @@ import AccessControl
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 
 /// The snapshots with which one can be compared.

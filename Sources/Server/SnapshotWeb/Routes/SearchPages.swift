@@ -5,6 +5,7 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import SnapshotViewer
 import SystemIO

@@ -7,6 +7,7 @@ import Observability
 import SnapshotAPI
 import SnapshotDiff
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import SnapshotViewer
 import SystemIO

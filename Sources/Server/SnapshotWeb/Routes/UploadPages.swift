@@ -5,6 +5,7 @@ import HTTPTypes
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 
 /// The uploads of the pages: a form that sends a bundle in one request, and resumable uploads for the script.

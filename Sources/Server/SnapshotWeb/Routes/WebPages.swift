@@ -7,6 +7,7 @@ package import Observability
 package import SnapshotAPI
 package import SnapshotDiff
 package import SnapshotFormat
+package import SnapshotService
 package import SnapshotViewer
 package import Webhooks
 

@@ -6,6 +6,7 @@ import Logging
 import Observability
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import SystemIO
 import TestSupport

@@ -89,7 +89,9 @@ struct SharedSessionTests {
     try await withDatabase { configuration in
       let pool = PostgreSQLPool(configuration)
       defer { pool.close() }
-      let (rows, key) = (try await PostgreSQLSessions(pool), SessionKey(bytes: Array(repeating: 1, count: 32)))
+      let (rows, key) = (
+        try await PostgreSQLSessions(pool), SessionKey(bytes: Array(repeating: 1, count: 32))
+      )
       try await rows.insert(key, token: "t", limits: SessionLimits())
       var removals = rows.removals().makeAsyncIterator()
       #expect(await removals.next() == .some(nil), "it is connected")

@@ -9,6 +9,7 @@ import S3Store
 import S3Testing
 import SnapshotAPI
 import SnapshotFormat
+import SnapshotService
 import SnapshotStore
 import StoreTesting
 import SystemIO

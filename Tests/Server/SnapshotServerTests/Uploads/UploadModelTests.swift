@@ -3,6 +3,7 @@ import HTTPEngine
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
+import SnapshotService
 import SnapshotStore
 import SystemIO
 import TestSupport

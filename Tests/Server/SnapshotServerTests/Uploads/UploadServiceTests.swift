@@ -5,6 +5,7 @@ import Observability
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
+import SnapshotService
 import SnapshotStore
 import StoreTesting
 import SystemIO

@@ -2,6 +2,7 @@ import AccessControl
 import Observability
 import HTTPEngine
 import SnapshotServer
+import SnapshotService
 import SnapshotStore
 import SystemIO
 import TestSupport

@@ -1,4 +1,3 @@
-import Observability
 package import SnapshotFormat
 package import SnapshotStore
 
@@ -8,22 +7,23 @@ package protocol BundleLinks: Sendable {
   func url(of id: SnapshotID) async throws(StoreError) -> String
 }
 
-/// The operations on snapshots: attach, fetch, list and delete. They are independent of HTTP.
+/// The operations on snapshots: fetch, list, change and delete, and what follows the publication of an upload. They know
+/// nothing of HTTP.
 ///
 /// The store is authoritative, and the catalogue is its index. A bundle is published before it is added to the index,
 /// and deleted before it is removed from it. If the store has made a change durable, the operation succeeds even if the
 /// catalogue fails; the indexer repairs the catalogue later. Safe to use from any task.
 package struct SnapshotService: Sendable {
-  let store: any BundleStore & UploadStore
-  let catalog: any Catalog
+  package let store: any BundleStore & UploadStore
+  package let catalog: any Catalog
   /// The indexer that keeps the catalogue consistent with the store; `nil` if it always is.
-  let indexer: CatalogIndexer?
+  package let indexer: CatalogIndexer?
   /// Makes the addresses of bundles; `nil` if the service sends all bundles itself.
-  let links: (any BundleLinks)?
+  package let links: (any BundleLinks)?
   /// Makes bundles of files in another format; `nil` accepts bundles only.
-  let converter: (any BundleConverter)?
+  package let converter: (any BundleConverter)?
   /// Tells others of changes; `nil` if nobody wants to know.
-  let announcer: (any ChangeAnnouncer)?
+  package let announcer: (any ChangeAnnouncer)?
 
   /// Creates a service for the bundles in `store`, listed by `catalog`, which `indexer` maintains.
   /// - Parameters:
@@ -79,14 +79,14 @@ package struct SnapshotService: Sendable {
   }
 
   /// Returns the progress of indexing, or `nil` if there is no indexer.
-  func indexingProgress() async throws(CatalogError) -> CatalogIndexer.Progress? {
+  package func indexingProgress() async throws(CatalogError) -> CatalogIndexer.Progress? {
     guard let indexer, indexer.progress == .ready else { return indexer?.progress }
     // The catalogue may have been lost since the indexer checked it.
     return try await catalog.state().extent == .nothing ? .indexing(share: 0, records: 0) : .ready
   }
 
   /// The share of the storage that is repaired and compared with the catalogue, from 0 to 1; `nil` if nothing remains.
-  var recoveredShare: Double? {
+  package var recoveredShare: Double? {
     let repaired = 1 - Double(store.remainingRepairs) / Double(SnapshotShard.allCases.count)
     let compared = indexer?.comparison
     return compared == nil && repaired == 1 ? nil : min(compared ?? 1, repaired)
@@ -122,14 +122,14 @@ package struct SnapshotService: Sendable {
   }
 
   /// Announces a published snapshot, and adds it to the catalogue.
-  func enter(_ record: SnapshotRecord) async throws {
+  package func enter(_ record: SnapshotRecord) async throws {
     try await announcer?.attached(record)
     try await catalog.insert(record)
   }
 
   /// Announces that a snapshot was deleted, and removes it from lists. The call that deleted it may have ended before it did
   /// that, or even its server.
-  func completeDeletion(of id: SnapshotID) async throws {
+  package func completeDeletion(of id: SnapshotID) async throws {
     try await announcer?.deleted(id)
     try await catalog.remove(id)
   }

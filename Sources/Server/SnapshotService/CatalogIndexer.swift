@@ -1,6 +1,5 @@
 package import Logging
-import Observability
-import SnapshotFormat
+package import SnapshotFormat
 package import SnapshotStore
 import SystemIO
 
@@ -113,7 +112,7 @@ package final class CatalogIndexer: Sendable {
   }
 
   /// Remembers that the catalogue has missed a change. The next ``update()`` repeats it.
-  func reportMissedChange(of ids: [SnapshotID], _ error: any Error) {
+  package func reportMissedChange(of ids: [SnapshotID], _ error: any Error) {
     logger.error(
       "The catalogue could not be changed; it will be tried again",
       metadata: ["ids": "\(ids.prefix(10).map(\.description))", "error": "\(error)"])
