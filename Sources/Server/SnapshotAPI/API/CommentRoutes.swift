@@ -43,33 +43,11 @@ package struct CommentRoutes: Sendable {
   }
 
   private func post(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let id = try await commentable(call)
+    let id = try await service.commentable(for: call)
     let request = try await CommentRequest(call.request, limits: limits.comments)
     try await call.caller.requireValid()
-    return try JSONBody(try await add(request.text, to: id, by: call.caller)).response(.created)
-  }
-
-  /// Returns the id of the snapshot in the path of `call`. Throws if the caller may not comment on it.
-  package func commentable(_ call: APIRequest) async throws -> SnapshotID {
-    let id = try call.value(of: .id)
-    let record = try await call.caller.lookUp { () throws(StoreError) in
-      try await service.record(id)
-    } visible: {
-      call.caller.mayComment(on: $0)
-    }
-    call.concerns(record)
-    return id
-  }
-
-  /// Adds a comment of `caller`, and returns it.
-  package func add(_ text: String, to id: SnapshotID, by caller: Caller) async throws -> SnapshotComment {
-    let comment = SnapshotComment(
-      text, writtenAt: Date(), author: caller.name ?? caller.token, token: caller.account,
-      limits: limits.comments)
-    guard let comment else {
-      throw HTTPProblem.malformedChange(
-        "A comment must have 1 to \(limits.comments.textBytes) bytes, and no NUL character.")
-    }
-    return try await service.comment(comment, on: id)
+    let comment = try await service.comment(
+      request.text, on: id, by: call.caller, limits: limits.comments)
+    return try JSONBody(comment).response(.created)
   }
 }

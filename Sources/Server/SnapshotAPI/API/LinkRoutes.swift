@@ -47,7 +47,7 @@ package struct LinkRoutes: Sendable {
   /// Creates a link to a bundle that the caller may read.
   private func make(_ call: APIRequest) async throws -> HTTPServerResponse {
     let id = try call.value(of: .id)
-    let link = try link(to: id, seconds: call.query().value("seconds"))
+    let link = try access.link(to: id, seconds: call.query().value("seconds"))
     let record = try await call.caller.lookUp { () throws(StoreError) in
       try await service.record(id)
     } visible: {
@@ -62,18 +62,20 @@ package struct LinkRoutes: Sendable {
     response.headerFields[.cacheControl] = "no-store"
     return response
   }
+}
 
+extension AccessPolicy {
   /// Returns a link to the bundle of `id`. It expires after `seconds`, or after the default lifetime if this is `nil`.
   package func link(to id: SnapshotID, seconds: String?) throws(HTTPProblem) -> LinkAnswer {
     let lifetime = try lifetime(seconds)
     // Rounded up to a whole second, so that a link never expires early.
-    let end = (access.clock.now().timeIntervalSince1970 + Double(lifetime)).rounded(.up)
+    let end = (clock.now().timeIntervalSince1970 + Double(lifetime)).rounded(.up)
     let expiresAt = Date(timeIntervalSince1970: end)
-    return LinkAnswer(link: access.links.target(id, until: expiresAt), url: nil, expiresAt: expiresAt)
+    return LinkAnswer(link: links.target(id, until: expiresAt), url: nil, expiresAt: expiresAt)
   }
 
   private func lifetime(_ text: String?) throws(HTTPProblem) -> Int {
-    guard let text else { return Self.defaultLifetime }
+    guard let text else { return LinkRoutes.defaultLifetime }
     guard let seconds = Int(text), LinkSigner.lifetimes.contains(seconds) else {
       throw .badRequest(
         "‘seconds’ must be a number from \(LinkSigner.lifetimes.lowerBound) to \(LinkSigner.lifetimes.upperBound)."

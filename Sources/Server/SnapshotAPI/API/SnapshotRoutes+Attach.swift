@@ -1,6 +1,4 @@
-import AccessControl
 package import HTTPEngine
-import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
@@ -21,33 +19,7 @@ extension SnapshotRoutes {
 
   private func attach(_ attachment: Attachment, _ call: APIRequest) async throws -> HTTPServerResponse {
     if let response = try await dialect?.attach(attachment, call) { return response }
-    return try Self.answer(try await receive(attachment, call), call)
-  }
-
-  /// Receives a bundle in a single request, and publishes it.
-  /// - Parameter check: checks and changes the metadata that was sent with the bundle, before it is published. If it
-  ///   throws, nothing is stored.
-  package func receive(
-    _ attachment: Attachment, _ call: APIRequest,
-    check: @Sendable (inout Attachment) throws -> Void = { _ in }
-  ) async throws -> Publication {
-    let intake = try UploadIntake(
-      call.request, limits: limits, meter: call.caller.meter, converter: service.converter)
-    var attachment = attachment
-    attachment.expected = intake.expected
-    do {
-      let admitted = try await service.admit(
-        attachment, bytes: intake.leastLength, if: Preconditions(call.request.headerFields), of: call.caller)
-      return try await service.attach(
-        admitted, limit: limits.bundleBytes, expecting: intake.leastLength, of: call.caller
-      ) { reading in
-        var received = try await intake.receive(admitted, by: reading)
-        try check(&received)
-        return received
-      }
-    } catch let error as UploadError {
-      throw UploadFailure(error)
-    }
+    return try Self.answer(try await service.receive(attachment, call, limits: limits), call)
   }
 
   /// The response to a request that attached a snapshot.

@@ -190,7 +190,7 @@ package struct SnapshotRoutes: Sendable {
 
   /// Pins a snapshot, marks it as good or sets its expiry date, if the request's conditions hold. This needs the permission to delete it.
   private func change(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let record = try await deletable(call)
+    let record = try await service.deletable(for: call)
     let current = Preconditions.Current(
       entityTag: try JSONBody(RecordAnswer(call.caller.view(of: record), below: call.request.basePath))
         .representation.entityTag)
@@ -208,7 +208,7 @@ package struct SnapshotRoutes: Sendable {
 
   /// Deletes a snapshot, if the request's conditions hold.
   private func delete(_ call: APIRequest) async throws -> HTTPServerResponse {
-    let record = try await deletable(call)
+    let record = try await service.deletable(for: call)
     guard
       Preconditions(call.request.headerFields).verdict(.delete, on: Self.validators(of: record)) == .proceed
     else {
@@ -216,24 +216,6 @@ package struct SnapshotRoutes: Sendable {
     }
     try await service.delete(record.id)
     return HTTPServerResponse(status: .noContent)
-  }
-
-  /// Returns the record of the snapshot that a call deletes or changes. Throws if the caller may not delete it.
-  package func deletable(_ call: APIRequest) async throws -> SnapshotRecord {
-    let id = try call.value(of: .id)
-    do {
-      let record = try await call.caller.lookUp { () throws(StoreError) in
-        try await service.record(id)
-      } visible: {
-        call.caller.mayDelete($0)
-      }
-      call.concerns(record)
-      return record
-    } catch StoreError.deleted {
-      // A client that repeats a deletion whose server ended relies on its effect.
-      try await service.completeDeletion(of: id)
-      throw StoreError.deleted
-    }
   }
 }
 

@@ -5,11 +5,37 @@ import HTTPTypes
 import Observability
 import SnapshotFormat
 import SnapshotService
-import SnapshotStore
+package import SnapshotStore
 
 /// The steps that all uploads share, whether they use a plain request, a form, tus or the IETF draft: an upload is
 /// admitted before its bytes arrive, and published once it is complete.
 extension SnapshotService {
+  /// Receives a bundle in a single request, and publishes it.
+  /// - Parameter check: checks and changes the metadata that was sent with the bundle, before it is published. If it
+  ///   throws, nothing is stored.
+  package func receive(
+    _ attachment: Attachment, _ call: APIRequest, limits: ServiceLimits,
+    check: @Sendable (inout Attachment) throws -> Void = { _ in }
+  ) async throws -> Publication {
+    let intake = try UploadIntake(
+      call.request, limits: limits, meter: call.caller.meter, converter: converter)
+    var attachment = attachment
+    attachment.expected = intake.expected
+    do {
+      let admitted = try await admit(
+        attachment, bytes: intake.leastLength, if: Preconditions(call.request.headerFields), of: call.caller)
+      return try await attach(
+        admitted, limit: limits.bundleBytes, expecting: intake.leastLength, of: call.caller
+      ) { reading in
+        var received = try await intake.receive(admitted, by: reading)
+        try check(&received)
+        return received
+      }
+    } catch let error as UploadError {
+      throw UploadFailure(error)
+    }
+  }
+
   /// Admits an upload. If it is certain to be refused in the end, it is refused here, before any byte arrives.
   ///
   /// Throws ``UploadError/forbidden``, a ``StoreError`` if the UUID is taken, or an ``HTTPProblem`` if a precondition

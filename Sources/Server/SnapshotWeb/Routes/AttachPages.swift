@@ -63,11 +63,11 @@ struct AttachPages: Sendable {
     try pages.requireOwnPage(call)
     let (link, secret, caller) = try await open(call)
     let api = APIRequest(call.routed, caller: caller)
-    let publication = try await SnapshotRoutes(service, limits: limits)
-      .receive(Attachment(report: link.link.report), api) { received in
-        // Browsers send empty fields.
-        received.metadata = received.metadata.filter { !$0.value.isEmpty }
-      }
+    let attachment = Attachment(report: link.link.report)
+    let publication = try await service.receive(attachment, api, limits: limits) { received in
+      // Browsers send empty fields.
+      received.metadata = received.metadata.filter { !$0.value.isEmpty }
+    }
     api.concerns(publication.record)
     var ending = RequestContext.Ending.repeated
     if case .created = publication { ending = .created }

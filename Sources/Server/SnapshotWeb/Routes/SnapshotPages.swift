@@ -249,9 +249,8 @@ struct SnapshotPages: Sendable {
     let form = try await pages.form(of: call)
     let (text, cameFrom) = (try form.lines(of: .comment), ListPath(try form[.next]))
     try await call.caller.requireValid()
-    let routes = CommentRoutes(service: service, limits: limits)
-    let id = try await routes.commentable(call.asAPI)
-    _ = try await routes.add(text, to: id, by: call.caller)
+    let id = try await service.commentable(for: call.asAPI)
+    _ = try await service.comment(text, on: id, by: call.caller, limits: limits.comments)
     return Self.redirect(to: .panel(id, .comments), after: .commented, cameFrom)
   }
 
@@ -260,7 +259,7 @@ struct SnapshotPages: Sendable {
   private func changeable(_ call: PageCall) async throws -> (SnapshotRecord, ListPath?) {
     let cameFrom = ListPath(try await pages.form(of: call)[.next])
     try await call.caller.requireValid()
-    return (try await SnapshotRoutes(service, limits: limits).deletable(call.asAPI), cameFrom)
+    return (try await service.deletable(for: call.asAPI), cameFrom)
   }
 
   /// Redirects to a page of a snapshot, which keeps the list that the visitor came from.
@@ -276,8 +275,7 @@ struct SnapshotPages: Sendable {
     try await call.caller.requireValid()
     let record = try await service.record(try call.value(of: .id), visibleTo: call.caller)
     call.asAPI.concerns(record)
-    let link = try LinkRoutes(service: service, access: access)
-      .link(to: record.id, seconds: seconds.isEmpty ? nil : seconds)
+    let link = try access.link(to: record.id, seconds: seconds.isEmpty ? nil : seconds)
     let page = LinkPage(
       record: record, link: PageOrigin(call.request).description + link.link, expiresAt: link.expiresAt)
     return try await pages.render(page, for: call.visitor)

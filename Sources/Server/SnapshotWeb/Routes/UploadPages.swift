@@ -42,8 +42,7 @@ struct UploadPages: Sendable {
   private func attach(_ call: PageCall) async throws -> HTTPServerResponse {
     try pages.requireOwnPage(call)
     let attachment = Attachment(report: try call.value(of: .report))
-    let publication = try await SnapshotRoutes(service, limits: limits).receive(attachment, call.asAPI) {
-      received in
+    let publication = try await service.receive(attachment, call.asAPI, limits: limits) { received in
       let token = received.metadata.removeValue(forKey: PageField.formToken.rawValue)
       try pages.requireGenuine(token ?? "", call)
       // Browsers send empty fields.
