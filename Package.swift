@@ -63,14 +63,11 @@ let http = group(
     .target(
       name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
     .target(name: "HTTPTLS", dependencies: ["COpenSSL", "HTTPEngine", "SystemIO"]),
-    .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
     .target(
-      name: "CurlTransport",
+      name: "HTTPClient",
       dependencies: [
-        "HTTPTransport", "SystemIO", .httpTypes,
-        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+        "SystemIO", .httpTypes, .cryptoOfApps, .target(name: "CCurl", condition: .when(platforms: [.linux])),
       ]),
-    .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", "SystemIO", .httpTypes]),
   ])
 
 /// The libraries that an app depends on.
@@ -85,13 +82,7 @@ let app = group(
     .target(name: "Repositories", dependencies: ["JSONText", "SystemIO"]),
     .target(
       name: "SnapshotClient",
-      dependencies: [
-        "SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPTransport", .httpTypes, .cryptoOfApps,
-        .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-        .target(
-          name: "URLSessionTransport",
-          condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
-      ]),
+      dependencies: ["SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPClient", .httpTypes]),
     .target(name: "SnapshotURLSession", dependencies: ["DataSnapshots", "SnapshotFormat"]),
     .target(
       name: "SnapshotReplay",
@@ -100,7 +91,7 @@ let app = group(
       name: "SnapshotSettings",
       dependencies: [
         "DataSnapshots", "SnapshotClient", "SnapshotSealing", "SnapshotFormat", "HTTPEngine", "HTTPSemantics",
-        "HTTPTransport", "SystemIO", .httpTypes, .logging,
+        "HTTPClient", "SystemIO", .httpTypes, .logging,
       ]),
   ])
 
@@ -114,10 +105,10 @@ let storage = group(
     .target(
       name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
     .target(
-      name: "S3Client", dependencies: ["HTTPSemantics", "HTTPTransport", "SystemIO", .crypto, .httpTypes]),
+      name: "S3Client", dependencies: ["HTTPSemantics", "HTTPClient", "SystemIO", .crypto, .httpTypes]),
     .target(
       name: "S3Store",
-      dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
+      dependencies: ["S3Client", "HTTPClient", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
     .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
     .target(
       name: "PostgreSQLCatalog",
@@ -152,7 +143,7 @@ let server = group(
     .target(
       name: "Webhooks",
       dependencies: [
-        "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPTransport", "HTTPSemantics",
+        "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPClient", "HTTPSemantics",
         "PostgreSQLClient", "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto,
         .grdb,
       ]),
@@ -169,7 +160,7 @@ let server = group(
       name: "ReplayServer",
       dependencies: [
         "DataSnapshots", "Redaction", "SnapshotFormat", "AccessControl", "SnapshotWeb", "HTTPEngine",
-        "HTTPSemantics", "HTTPTransport", "SystemIO", .httpTypes,
+        "HTTPSemantics", "HTTPClient", "SystemIO", .httpTypes,
       ]),
     .target(
       name: "HTTPArchiveImport",
@@ -180,14 +171,10 @@ let server = group(
       name: "SnapshotServer",
       dependencies: [
         "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
-        "Webhooks", "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
+        "Webhooks", "PrometheusMetrics", "HTTPClient", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "SQLiteCatalog",
         "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLCatalog", "PostgreSQLSharing", "SnapshotFormat",
         "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
-        .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-        .target(
-          name: "URLSessionTransport",
-          condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ]),
   ])
 
@@ -201,7 +188,7 @@ let command = group(
         "SystemIO", "JSONText", "ZipArchive", "SnapshotSealing", "SnapshotFormat", "SnapshotDiff",
         "SnapshotViewer", "Redaction", "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
+        "HTTPClient", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotWeb", "ReplayServer",
         "SnapshotServer",
         .httpTypes,
@@ -224,12 +211,9 @@ let support: [Target] = [
   .target(
     name: "S3Testing",
     dependencies: [
-      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
+      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPClient", "SystemIO", "TestSupport", .crypto,
       .httpTypes,
       .logging,
-      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-      .target(
-        name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
     ], path: "Tests/S3Testing", exclude: ["start-ceph", "start-moto"]),
   .target(name: "RedactionTesting", path: "Tests/RedactionTesting"),
   .target(
@@ -282,6 +266,8 @@ let tests = [
           "HTTPEngine", "HTTPTLS", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes,
           .logging,
         ]),
+      .testTarget(
+        name: "HTTPClientTests", dependencies: ["HTTPClient", "SystemIO", "TestSupport", .httpTypes]),
     ]),
   group(
     "Tests/App",
@@ -297,10 +283,8 @@ let tests = [
       .testTarget(
         name: "SnapshotClientTests",
         dependencies: [
-          "SnapshotClient", "HTTPSemantics", "HTTPTransport", "URLSessionTransport", "SnapshotFormat",
-          "SystemIO",
-          "TestSupport", .httpTypes,
-          .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+          "SnapshotClient", "HTTPSemantics", "HTTPClient", "SnapshotFormat", "SystemIO", "TestSupport",
+          .httpTypes,
         ]),
       .testTarget(
         name: "SnapshotURLSessionTests",
@@ -319,7 +303,7 @@ let tests = [
         dependencies: [
           "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotSealing", "SnapshotFormat",
           "SnapshotServer",
-          "StoreTesting", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+          "StoreTesting", "HTTPEngine", "HTTPClient", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),
   group(
@@ -329,12 +313,12 @@ let tests = [
         name: "SnapshotStoreTests",
         dependencies: [
           "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "SnapshotFormat",
-          "ZipArchive", "SystemIO", "S3Testing", "StoreTesting", "TestSupport", .logging, .grdb,
+          "HTTPClient", "ZipArchive", "SystemIO", "S3Testing", "StoreTesting", "TestSupport", .logging, .grdb,
         ]),
       .testTarget(
         name: "S3ClientTests",
         dependencies: [
-          "S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .crypto, .httpTypes,
+          "S3Client", "S3Testing", "HTTPClient", "SystemIO", "TestSupport", .crypto, .httpTypes,
         ]),
       .testTarget(
         name: "PostgreSQLClientTests",
@@ -353,10 +337,9 @@ let tests = [
       .testTarget(
         name: "WebhooksTests",
         dependencies: [
-          "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPEngine", "SystemIO",
-          "PostgreSQLClient", "PostgreSQLTesting", "StoreTesting", "TestSupport", .crypto, .httpTypes,
-          .logging,
-          .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+          "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPClient", "HTTPEngine",
+          "SystemIO", "PostgreSQLClient", "PostgreSQLTesting", "StoreTesting", "TestSupport", .crypto,
+          .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotWebTests",
@@ -369,13 +352,13 @@ let tests = [
         name: "ReplayServerTests",
         dependencies: [
           "ReplayServer", "DataSnapshots", "Redaction", "SnapshotClient", "SnapshotFormat", "HTTPEngine",
-          "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+          "HTTPClient", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
           "SnapshotServer", "SnapshotWeb", "Webhooks", "SnapshotAPI", "AccessControl", "Observability",
-          "SQLiteCatalog", "PrometheusMetrics", "HTTPTransport",
+          "SQLiteCatalog", "PrometheusMetrics", "HTTPClient",
           "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
           "FileStore", "PostgreSQLClient", "PostgreSQLSharing", "PostgreSQLTesting", "SnapshotFormat",
           "ZipArchive",
@@ -392,7 +375,7 @@ let tests = [
           "snapshot", "news-reader", "SnapshotServer", "Webhooks", "DataSnapshots", "SnapshotSealing",
           "SnapshotFormat",
           "SnapshotClient",
-          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "PostgreSQLTesting",
+          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPClient", "PostgreSQLTesting",
           "S3Testing", "SystemIO",
           "RedactionTesting", "TestSupport", "JSONText", .argumentParser, .crypto, .httpTypes, .logging,
           .yams,
@@ -422,9 +405,8 @@ let tests = [
 /// libFuzzer makes the inputs.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff",
+  "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPClient", "JSONText", "Redaction", "SnapshotDiff",
   "SnapshotFormat", "SnapshotSealing", "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
-  .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]
 let fuzzing: Target =
   isFuzzing
@@ -513,8 +495,8 @@ extension Target.Dependency {
 
 /// Targets that use raw memory. In all others the compiler checks that they use none.
 let unsafeTargets: Set<String> = [
-  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport",
-  "PostgreSQLClient", "TestSupport", "StoreTesting", "fuzz",
+  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "HTTPClient", "PostgreSQLClient", "TestSupport",
+  "StoreTesting", "fuzz",
 ]
 
 for target in package.targets where target.type != .system {

@@ -1,5 +1,6 @@
 import AccessControl
 import Foundation
+import HTTPClient
 import Logging
 import PostgreSQLCatalog
 import PostgreSQLClient
@@ -8,12 +9,6 @@ import S3Client
 import S3Store
 import SnapshotStore
 import Webhooks
-
-#if os(Linux)
-  import CurlTransport
-#else
-  import URLSessionTransport
-#endif
 
 /// What servers that share their snapshots have in common: the object store, and the database with the index, the rows
 /// of resumable uploads, the tokens, the sessions of the web pages, the quotas, the audit lines, the events of webhooks,
@@ -132,13 +127,8 @@ extension S3Client {
     _ bucket: S3Configuration, environment: [String: String],
     onClockCorrection: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
   ) throws(S3Error) {
-    #if os(Linux)
-      let transport = CurlTransport()
-    #else
-      let transport = URLSessionTransport()
-    #endif
     self.init(
-      bucket, credentials: try .environment(environment), transport: transport,
+      bucket, credentials: try .environment(environment), transport: SystemTransport(),
       environment: S3Environment(onClockCorrection: onClockCorrection))
   }
 }

@@ -1,4 +1,4 @@
-import HTTPTransport
+import HTTPClient
 
 @testable import SnapshotFormat
 

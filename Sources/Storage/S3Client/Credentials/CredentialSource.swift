@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import SystemIO
 
 /// Where a client gets its credentials from. It is asked before every request.
