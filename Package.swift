@@ -63,14 +63,11 @@ let http = group(
     .target(
       name: "HTTPEngine", dependencies: ["SystemIO", "JSONText", "HTTPSemantics", .httpTypes, .logging]),
     .target(name: "HTTPTLS", dependencies: ["COpenSSL", "HTTPEngine", "SystemIO"]),
-    .target(name: "HTTPTransport", dependencies: ["SystemIO", .httpTypes]),
     .target(
-      name: "CurlTransport",
+      name: "HTTPClient",
       dependencies: [
-        "HTTPTransport", "SystemIO", .httpTypes,
-        .target(name: "CCurl", condition: .when(platforms: [.linux])),
+        "SystemIO", .httpTypes, .cryptoOfApps, .target(name: "CCurl", condition: .when(platforms: [.linux])),
       ]),
-    .target(name: "URLSessionTransport", dependencies: ["HTTPTransport", "SystemIO", .httpTypes]),
   ])
 
 /// The libraries that an app depends on.
@@ -85,13 +82,7 @@ let app = group(
     .target(name: "Repositories", dependencies: ["JSONText", "SystemIO"]),
     .target(
       name: "SnapshotClient",
-      dependencies: [
-        "SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPTransport", .httpTypes, .cryptoOfApps,
-        .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-        .target(
-          name: "URLSessionTransport",
-          condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
-      ]),
+      dependencies: ["SnapshotFormat", "SystemIO", "HTTPSemantics", "HTTPClient", .httpTypes]),
     .target(name: "SnapshotURLSession", dependencies: ["DataSnapshots", "SnapshotFormat"]),
     .target(
       name: "SnapshotReplay",
@@ -100,7 +91,7 @@ let app = group(
       name: "SnapshotSettings",
       dependencies: [
         "DataSnapshots", "SnapshotClient", "SnapshotSealing", "SnapshotFormat", "HTTPEngine", "HTTPSemantics",
-        "HTTPTransport", "SystemIO", .httpTypes, .logging,
+        "HTTPClient", "SystemIO", .httpTypes, .logging,
       ]),
   ])
 
@@ -114,10 +105,10 @@ let storage = group(
     .target(
       name: "SQLiteCatalog", dependencies: ["SnapshotStore", "SnapshotFormat", "SystemIO", .grdb]),
     .target(
-      name: "S3Client", dependencies: ["HTTPSemantics", "HTTPTransport", "SystemIO", .crypto, .httpTypes]),
+      name: "S3Client", dependencies: ["HTTPSemantics", "HTTPClient", "SystemIO", .crypto, .httpTypes]),
     .target(
       name: "S3Store",
-      dependencies: ["S3Client", "HTTPTransport", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
+      dependencies: ["S3Client", "HTTPClient", "SnapshotStore", "SnapshotFormat", "SystemIO", .logging]),
     .target(name: "PostgreSQLClient", dependencies: ["CPostgreSQL", "SystemIO"]),
   ])
 
@@ -150,7 +141,7 @@ let server = group(
     .target(
       name: "Webhooks",
       dependencies: [
-        "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPTransport", "HTTPSemantics",
+        "Observability", "AccessControl", "SnapshotAPI", "HTTPEngine", "HTTPClient", "HTTPSemantics",
         "SnapshotStore", "SnapshotFormat", "SystemIO", .httpTypes, .logging, .crypto, .grdb,
       ]),
     .target(
@@ -173,7 +164,7 @@ let server = group(
       name: "ReplayServer",
       dependencies: [
         "DataSnapshots", "Redaction", "SnapshotFormat", "AccessControl", "SnapshotWeb", "HTTPEngine",
-        "HTTPSemantics", "HTTPTransport", "SystemIO", .httpTypes,
+        "HTTPSemantics", "HTTPClient", "SystemIO", .httpTypes,
       ]),
     .target(
       name: "HTTPArchiveImport",
@@ -185,14 +176,10 @@ let server = group(
       dependencies: [
         "SnapshotService",
         "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
-        "Webhooks", "PrometheusMetrics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
+        "Webhooks", "PrometheusMetrics", "HTTPClient", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "SQLiteCatalog",
         "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLStore", "SnapshotFormat",
         "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
-        .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-        .target(
-          name: "URLSessionTransport",
-          condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
       ]),
   ])
 
@@ -207,7 +194,7 @@ let command = group(
         "SystemIO", "JSONText", "ZipArchive", "SnapshotSealing", "SnapshotFormat", "SnapshotDiff",
         "SnapshotViewer", "Redaction", "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
         "SnapshotClient",
-        "HTTPTransport", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
+        "HTTPClient", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
         "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotWeb", "ReplayServer",
         "PostgreSQLStore", "SnapshotServer",
         .httpTypes,
@@ -230,12 +217,10 @@ let support: [Target] = [
   .target(
     name: "S3Testing",
     dependencies: [
-      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "SystemIO", "TestSupport", .crypto,
+      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPClient", "SystemIO", "TestSupport", .crypto,
       .httpTypes,
       .logging,
-      .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
-      .target(
-        name: "URLSessionTransport", condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])),
+
     ], path: "Tests/S3Testing", exclude: ["run", "start-ceph", "start-moto"]),
   .target(name: "RedactionTesting", path: "Tests/RedactionTesting"),
   .target(
@@ -288,6 +273,8 @@ let tests = [
           "HTTPEngine", "HTTPTLS", "HTTPSemantics", "SystemIO", "TestSupport", "echo-server", .httpTypes,
           .logging,
         ]),
+      .testTarget(
+        name: "HTTPClientTests", dependencies: ["HTTPClient", "SystemIO", "TestSupport", .httpTypes]),
     ]),
   group(
     "Tests/App",
@@ -303,10 +290,8 @@ let tests = [
       .testTarget(
         name: "SnapshotClientTests",
         dependencies: [
-          "SnapshotClient", "HTTPSemantics", "HTTPTransport", "URLSessionTransport", "SnapshotFormat",
-          "SystemIO",
-          "TestSupport", .httpTypes,
-          .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
+          "SnapshotClient", "HTTPSemantics", "HTTPClient", "SnapshotFormat", "SystemIO", "TestSupport",
+          .httpTypes,
         ]),
       .testTarget(
         name: "SnapshotURLSessionTests",
@@ -325,7 +310,7 @@ let tests = [
         dependencies: [
           "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotSealing", "SnapshotFormat",
           "SnapshotServer",
-          "StoreTesting", "HTTPEngine", "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+          "StoreTesting", "HTTPEngine", "HTTPClient", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),
   group(
@@ -334,8 +319,8 @@ let tests = [
       .testTarget(
         name: "SnapshotStoreTests",
         dependencies: [
-          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SnapshotFormat", "SystemIO", "S3Testing",
-          "StoreTesting", "TestSupport",
+          "SnapshotStore", "FileStore", "S3Client", "S3Store", "SnapshotFormat", "HTTPClient", "SystemIO",
+          "S3Testing", "StoreTesting", "TestSupport",
         ]),
       .testTarget(
         name: "FileStoreTests",
@@ -357,7 +342,7 @@ let tests = [
       .testTarget(
         name: "S3ClientTests",
         dependencies: [
-          "S3Client", "S3Testing", "HTTPTransport", "SystemIO", "TestSupport", .crypto, .httpTypes,
+          "S3Client", "S3Testing", "HTTPClient", "SystemIO", "TestSupport", .crypto, .httpTypes,
         ]),
       .testTarget(
         name: "PostgreSQLClientTests",
@@ -376,11 +361,11 @@ let tests = [
       .testTarget(
         name: "WebhooksTests",
         dependencies: [
-          "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPEngine", "SystemIO",
+          "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPClient", "HTTPEngine",
+          "SystemIO",
           "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "StoreTesting", "TestSupport", .crypto,
           .httpTypes,
           .logging,
-          .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
         ]),
       .testTarget(
         name: "SnapshotWebTests",
@@ -393,14 +378,14 @@ let tests = [
         name: "ReplayServerTests",
         dependencies: [
           "ReplayServer", "DataSnapshots", "Redaction", "SnapshotClient", "SnapshotFormat", "HTTPEngine",
-          "HTTPTransport", "SystemIO", "TestSupport", .httpTypes, .logging,
+          "HTTPClient", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
           "SnapshotService",
           "SnapshotServer", "SnapshotWeb", "Webhooks", "SnapshotAPI", "AccessControl", "Observability",
-          "SQLiteCatalog", "PrometheusMetrics", "HTTPTransport",
+          "SQLiteCatalog", "PrometheusMetrics", "HTTPClient",
           "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
           "FileStore", "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "SnapshotFormat",
           "ZipArchive",
@@ -417,7 +402,7 @@ let tests = [
           "snapshot", "news-reader", "SnapshotServer", "Webhooks", "DataSnapshots", "SnapshotSealing",
           "SnapshotFormat",
           "SnapshotClient",
-          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPTransport", "PostgreSQLTesting",
+          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPClient", "PostgreSQLTesting",
           "S3Testing", "SystemIO",
           "RedactionTesting", "TestSupport", "JSONText", .argumentParser, .crypto, .httpTypes, .logging,
           .yams,
@@ -447,9 +432,8 @@ let tests = [
 /// libFuzzer makes the inputs.
 let isFuzzing = Context.environment["FUZZING"] != nil
 let fuzzed: [Target.Dependency] = [
-  "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPTransport", "JSONText", "Redaction", "SnapshotDiff",
+  "HTTPArchive", "HTTPEngine", "HTTPSemantics", "HTTPClient", "JSONText", "Redaction", "SnapshotDiff",
   "SnapshotFormat", "SnapshotSealing", "SnapshotViewer", "SystemIO", "ZipArchive", .httpTypes,
-  .target(name: "CurlTransport", condition: .when(platforms: [.linux])),
 ]
 let fuzzing: Target =
   isFuzzing
@@ -538,8 +522,8 @@ extension Target.Dependency {
 
 /// Targets that use raw memory. In all others the compiler checks that they use none.
 let unsafeTargets: Set<String> = [
-  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "CurlTransport", "URLSessionTransport",
-  "PostgreSQLClient", "TestSupport", "StoreTesting", "fuzz",
+  "SystemIO", "ZipArchive", "HTTPEngine", "HTTPTLS", "HTTPClient", "PostgreSQLClient", "TestSupport",
+  "StoreTesting", "fuzz",
 ]
 
 for target in package.targets where target.type != .system {

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 package import S3Client
 import TestSupport
@@ -35,7 +35,7 @@ package final class CephCluster: Sendable {
   package func client(prefix: String) throws -> S3Client {
     S3Client(
       try S3Configuration(endpoint: endpoint, bucket: Self.bucket, prefix: prefix),
-      credentials: .constant(credentials), transport: S3Client.makeTransport())
+      credentials: .constant(credentials), transport: SystemTransport())
   }
 
   private static let bucket = "tests"
@@ -45,7 +45,7 @@ package final class CephCluster: Sendable {
       method: .put, scheme: "http", authority: "127.0.0.1:\(endpoint.port ?? 80)", path: "/\(Self.bucket)")
     let signed = RequestSigner(credentials: credentials, region: "us-east-1")
       .signed(request, bodyDigest: RequestSigner.emptyBody, at: Date())
-    let response = try await S3Client.makeTransport().send(
+    let response = try await SystemTransport().send(
       signed, body: .none, destination: .memory(limit: 1 << 16), timeouts: TransportTimeouts(), events: nil)
     guard response.head.status == .ok else { throw URLError(.badServerResponse) }
   }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 package import S3Client
 import TestSupport
 
@@ -40,6 +41,6 @@ package final class MotoServer: Sendable {
     configuration.retries.attempts = 1
     return S3Client(
       configuration, credentials: .constant(credentials ?? self.credentials),
-      transport: S3Client.makeTransport())
+      transport: SystemTransport())
   }
 }

@@ -1,12 +1,6 @@
 import Foundation
-package import HTTPTransport
+import HTTPClient
 package import S3Client
-
-#if os(Linux)
-  import CurlTransport
-#else
-  import URLSessionTransport
-#endif
 
 extension S3Client {
   /// A client of `server` that never waits between attempts.
@@ -19,19 +13,8 @@ extension S3Client {
       endpoint: server.endpoint, bucket: FakeS3Server.bucket, prefix: prefix)
     configuration.retries.attempts = attempts
     return S3Client(
-      configuration, credentials: .constant(credentials), transport: makeTransport(),
+      configuration, credentials: .constant(credentials), transport: SystemTransport(),
       environment: environment)
-  }
-
-  /// The system's transport.
-  package static func makeTransport() -> any Transport {
-    #if os(Linux)
-      var configuration = CurlTransport.Configuration()
-      configuration.keptConnections = 64
-      return CurlTransport(configuration: configuration)
-    #else
-      return URLSessionTransport()
-    #endif
   }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 
 /// Tells the responses of a snapshot server from those of something else: a proxy, a firewall, the sign-in page of a

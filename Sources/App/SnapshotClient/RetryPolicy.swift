@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-public import HTTPTransport
+public import HTTPClient
 public import HTTPTypes
 
 /// Determines which requests are retried, and the delay before each retry.

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 
 /// A server's description of a failed request (RFC 9457), prepared for display: control characters are replaced by

@@ -1,6 +1,6 @@
 public import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 public import SnapshotFormat
 

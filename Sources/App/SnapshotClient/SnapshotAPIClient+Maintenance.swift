@@ -1,5 +1,5 @@
 public import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 public import SnapshotFormat
 

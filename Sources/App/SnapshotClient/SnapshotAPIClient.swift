@@ -1,16 +1,10 @@
 import Dispatch
 public import Foundation
 import HTTPSemantics
-public import HTTPTransport
+public import HTTPClient
 import HTTPTypes
 import SnapshotFormat
 import SystemIO
-
-#if os(Linux)
-  import CurlTransport
-#else
-  import URLSessionTransport
-#endif
 
 /// A client of a snapshot server, which attaches bundles to bug reports, and fetches, lists and deletes them.
 ///
@@ -92,14 +86,7 @@ public struct SnapshotAPIClient: Sendable {
   /// Creates the platform's transport: libcurl on Linux, `URLSession` elsewhere.
   /// - Parameter trust: how servers are recognized.
   public static func makeDefaultTransport(trust: ServerTrust = .system) -> any Transport {
-    #if os(Linux)
-      var configuration = CurlTransport.Configuration()
-      configuration.trust = trust
-      return CurlTransport(configuration: configuration)
-    #else
-      if case .pinned(let pin) = trust { return URLSessionTransport(recognizes: pin.matches(certificate:)) }
-      return URLSessionTransport()
-    #endif
+    SystemTransport(trust: trust)
   }
 
   /// Sends a request once, with the header fields common to all requests.

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 
 /// The mapping of responses and transport errors to the client's errors.

@@ -1,7 +1,7 @@
 public import DataSnapshots
 import Dispatch
 import Foundation
-import HTTPTransport
+import HTTPClient
 import SnapshotClient
 public import SnapshotFormat
 import SystemIO

@@ -1,6 +1,6 @@
 public import DataSnapshots
 public import Foundation
-import HTTPTransport
+import HTTPClient
 public import SnapshotClient
 import SnapshotFormat
 

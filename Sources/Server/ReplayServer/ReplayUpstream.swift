@@ -1,7 +1,7 @@
 package import Foundation
 import HTTPEngine
 import HTTPSemantics
-package import HTTPTransport
+package import HTTPClient
 import HTTPTypes
 
 /// The live server, which answers what was not recorded.

@@ -1,4 +1,5 @@
 import AccessControl
+import HTTPClient
 import Logging
 import PostgreSQLClient
 import PostgreSQLStore
@@ -6,12 +7,6 @@ import S3Client
 import S3Store
 import SnapshotStore
 import Webhooks
-
-#if os(Linux)
-  import CurlTransport
-#else
-  import URLSessionTransport
-#endif
 
 extension ServerStorage {
   /// Connects to the object store and the database that several servers share, creates missing tables, and copies the
@@ -78,13 +73,8 @@ extension S3Client {
     _ bucket: S3Configuration, environment: [String: String],
     onClockCorrection: @escaping @Sendable (_ seconds: Double) -> Void = { _ in }
   ) throws(S3Error) {
-    #if os(Linux)
-      let transport = CurlTransport()
-    #else
-      let transport = URLSessionTransport()
-    #endif
     self.init(
-      bucket, credentials: try .environment(environment), transport: transport,
+      bucket, credentials: try .environment(environment), transport: SystemTransport(),
       environment: S3Environment(onClockCorrection: onClockCorrection))
   }
 }

@@ -1,25 +1,15 @@
+import HTTPClient
 import Logging
 import PostgreSQLStore
 import SnapshotStore
 import Webhooks
-
-#if os(Linux)
-  import CurlTransport
-
-  extension CurlTransport: AddressedTransport {}
-#endif
 
 extension Webhooks {
   /// Creates the webhooks of a server, which have no endpoints yet.
   convenience init(_ settings: ServerSettings, _ storage: ServerStorage, logger: Logger) {
     let path = settings.storage + "/webhooks.sqlite"
     let database = storage.database
-    #if os(Linux)
-      let transport: any AddressedTransport = CurlTransport()
-    #else
-      let transport: any AddressedTransport = NoTransport()
-    #endif
-    var environment = Environment(transport: transport) {
+    var environment = Environment(transport: SystemTransport()) {
       if let database { return database.outbox }
       return try SQLiteOutbox(path: path)
     }
@@ -31,20 +21,3 @@ extension Webhooks {
     self.init(environment, store: storage.store, logger: logger)
   }
 }
-
-#if !os(Linux)
-  import HTTPTransport
-  import HTTPTypes
-  import SystemIO
-
-  /// URLSession can't connect to an address that was checked.
-  private struct NoTransport: AddressedTransport {
-    func send(
-      _ request: HTTPRequest, body: TransportBody, to address: SocketAddress,
-      destination: TransportDestination,
-      timeouts: TransportTimeouts, events: (@Sendable (TransportEvent) -> Void)?
-    ) async throws(TransportError) -> TransportResponse {
-      throw .connectionFailed("webhooks need Linux")
-    }
-  }
-#endif

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-package import HTTPTransport
+package import HTTPClient
 import HTTPTypes
 
 /// A URL to which events are sent.

@@ -1,4 +1,5 @@
 package import Foundation
+package import HTTPClient
 package import Logging
 package import SnapshotFormat
 package import SnapshotStore

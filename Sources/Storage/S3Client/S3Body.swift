@@ -1,6 +1,6 @@
 import Crypto
 package import Foundation
-import HTTPTransport
+import HTTPClient
 package import SystemIO
 
 /// The content of a request, with its digest. The store refuses a body that has another digest.

@@ -1,6 +1,6 @@
 package import Foundation
 import HTTPSemantics
-package import HTTPTransport
+package import HTTPClient
 import HTTPTypes
 
 /// A client of an S3-compatible object store, for the objects of one bucket below one prefix.

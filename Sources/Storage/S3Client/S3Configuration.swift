@@ -1,5 +1,5 @@
 package import Foundation
-package import HTTPTransport
+package import HTTPClient
 
 /// A bucket, or the part of a bucket below a prefix, at an object store.
 package struct S3Configuration: Sendable, Hashable {

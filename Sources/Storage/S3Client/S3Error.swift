@@ -1,4 +1,4 @@
-package import HTTPTransport
+package import HTTPClient
 
 /// The reason why an operation failed. No description contains a secret, a signature or a body.
 package enum S3Error: Error, Sendable, Hashable {

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTransport
+import HTTPClient
 package import Logging
 package import S3Client
 package import SnapshotFormat

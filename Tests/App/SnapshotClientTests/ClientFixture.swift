@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
@@ -13,6 +13,15 @@ final class SleepLog: Sendable {
   var seconds: [Double] { state.withLock { $0.map { $0 / .seconds(1) } } }
 
   func record(_ duration: Duration) { state.withLock { $0.append(duration) } }
+}
+
+/// Collects the progress of a transfer.
+final class ProgressLog: Sendable {
+  private let state = Lock([TransportProgress]())
+
+  var states: [TransportProgress] { state.withLock { $0 } }
+
+  func record(_ progress: TransportProgress) { state.withLock { $0.append(progress) } }
 }
 
 /// A transport that returns given responses in order, and records the requests.

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat

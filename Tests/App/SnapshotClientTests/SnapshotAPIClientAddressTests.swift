@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
@@ -103,5 +103,15 @@ import Testing
     }
     #expect(transport.requests.first?.headerFields[.authorization] == "Bearer s3cret-t0ken")
     #expect(!shown.contains("s3cret"))
+  }
+
+  @Test func `a server that speaks no TLS is reported as such`() async throws {
+    let server = try ScriptedServer { connection in
+      try connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    }
+    let client = try SnapshotAPIClient(server: try #require(URL(string: "https://127.0.0.1:\(server.port)")))
+    let error = await clientError { try await client.record(SnapshotID()) }
+    #expect(error?.code == .connectionFailed)
+    #expect(error?.description.contains("does not speak HTTPS") == true, "\(String(describing: error))")
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
@@ -28,9 +28,9 @@ import Testing
       try connection.respond("201 Created", ["Content-Type: application/json"], body: json)
     }
     let client = try SnapshotAPIClient(server: server.url, token: "s3cret")
-    let log = EventLog()
+    let log = ProgressLog()
     let answer = try await client.attach(bundle, to: try ReportID(validating: "BUG-1"), as: id) {
-      log.record(.progress($0))
+      log.record($0)
     }
     #expect(answer == record)
     #expect(received.withLock { $0 } == contents)
@@ -39,7 +39,7 @@ import Testing
     #expect(request["content-type"] == "application/zip")
     #expect(request["authorization"] == "Bearer s3cret")
     #expect(request["repr-digest"].map { "Repr-Digest: \($0)" } == digestField(contents))
-    #expect(log.progress.last?.completed == 100_000)
+    #expect(log.states.last?.completed == 100_000)
   }
 
   @Test func `without an id the server chooses one`() async throws {

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
@@ -19,15 +19,15 @@ import Testing
 
   @Test func `a bundle with the server's digest is moved to its path`() async throws {
     let server = try ScriptedServer(whole())
-    let log = EventLog()
-    let bundle = try await makeClient(server).fetch(id, to: file) { log.record(.progress($0)) }
+    let log = ProgressLog()
+    let bundle = try await makeClient(server).fetch(id, to: file) { log.record($0) }
     #expect(bundle.size == 200_000)
     #expect(bundle.sha256 == .of(contents))
     #expect(try Data(contentsOf: file) == contents)
     #expect(try names() == ["bundle.zip"])
     #expect(server.requests.map(\.line) == ["GET /v1/snapshots/\(id).zip HTTP/1.1"])
     #expect(server.requests[0]["range"] == nil)
-    #expect(log.progress.last == TransportProgress(completed: 200_000, total: 200_000))
+    #expect(log.states.last == TransportProgress(completed: 200_000, total: 200_000))
   }
 
   @Test func `a link authorizes the download of its bundle, even if it is interrupted`() async throws {
@@ -69,14 +69,14 @@ import Testing
   @Test func `an interrupted download is resumed`() async throws {
     let server = try ScriptedServer(broken(after: 70_000), rest(from: 70_000))
     let sleeps = SleepLog()
-    let log = EventLog()
-    _ = try await makeClient(server, sleeps: sleeps).fetch(id, to: file) { log.record(.progress($0)) }
+    let log = ProgressLog()
+    _ = try await makeClient(server, sleeps: sleeps).fetch(id, to: file) { log.record($0) }
     #expect(try Data(contentsOf: file) == contents)
     #expect(try names() == ["bundle.zip"])
     #expect(server.requests[1]["range"] == "bytes=70000-")
     #expect(server.requests[1]["if-range"] == "\"v1\"")
     #expect(sleeps.seconds.count == 1)
-    #expect(log.progress.map(\.completed) == log.progress.map(\.completed).sorted())
+    #expect(log.states.map(\.completed) == log.states.map(\.completed).sorted())
   }
 
   @Test func `a later call resumes the download of a call that failed`() async throws {

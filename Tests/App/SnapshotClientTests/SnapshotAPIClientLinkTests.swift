@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat
@@ -106,7 +106,7 @@ import Testing
     let task = Task { try await client.record(record.id) }
     await isWaiting.wait()
     task.cancel()
-    #expect((await task.result.failure as? SnapshotClientError)?.code == .cancelled)
+    #expect(await clientError { try await task.value }?.code == .cancelled)
   }
 
   private func makeClient(

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPEngine
 import HTTPTLS
-import HTTPTransport
+import HTTPClient
 import Logging
 import SnapshotClient
 import SnapshotServer

@@ -1,5 +1,5 @@
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 
 extension FuzzedParser {
   /// Every range is non-empty and in the file, and no two overlap. A client parses each range from the `Content-Range`

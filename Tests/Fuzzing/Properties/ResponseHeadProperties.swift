@@ -1,9 +1,6 @@
-import HTTPTransport
 import HTTPTypes
 
-#if os(Linux)
-  @testable import CurlTransport
-#endif
+@testable import HTTPClient
 
 extension FuzzedParser {
   /// The result is a number of informational heads and then at most one final head, within the limit. No field contains

@@ -1,7 +1,7 @@
 import DataSnapshots
 import Foundation
 import HTTPEngine
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import ReplayServer
 import SnapshotClient

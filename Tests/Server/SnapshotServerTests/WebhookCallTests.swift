@@ -2,7 +2,7 @@ import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import Logging
 import SnapshotFormat

@@ -1,5 +1,5 @@
-import CurlTransport
 import Foundation
+import HTTPClient
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -28,7 +28,7 @@ final class WebhookFixture: Sendable {
     let store = InMemoryStore(validator: UploadValidator(validate: SampleBundle.validate))
     (self.folder, self.store, self.clock, self.addresses) = (folder, store, clock, addresses)
     let path = folder.file("webhooks.sqlite").path
-    var environment = Webhooks.Environment(transport: CurlTransport()) {
+    var environment = Webhooks.Environment(transport: SystemTransport()) {
       try SQLiteOutbox(path: path, waitingLimit: waitingLimit)
     }
     environment.now = { clock.withLock { $0 } }

@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-import HTTPTransport
+import HTTPClient
 import S3Client
 import S3Testing
 import SystemIO
@@ -370,7 +370,7 @@ import Testing
     configuration.retries.attempts = 1
     return S3Client(
       configuration, credentials: .constant(try #require(FakeS3Server.credentials)),
-      transport: S3Client.makeTransport())
+      transport: SystemTransport())
   }
 }
 

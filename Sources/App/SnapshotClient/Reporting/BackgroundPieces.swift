@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotFormat
 import SystemIO

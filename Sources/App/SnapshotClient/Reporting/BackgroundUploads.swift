@@ -1,9 +1,7 @@
 #if canImport(Darwin)
-  import Foundation
-  public import HTTPTransport
-  import URLSessionTransport
+  public import HTTPClient
 #else
-  package import HTTPTransport
+  package import HTTPClient
 #endif
 
 /// Lets the system send the bundles of an ``UploadQueue`` while the app is suspended or does not run.
@@ -32,10 +30,8 @@ public struct BackgroundUploads: Sendable {
     ///   - usesExpensiveNetworks: whether the system may use cellular networks, personal hotspots and networks in Low
     ///     Data Mode. ``NetworkPolicy`` is evaluated only while the app runs.
     public init(identifier: String, trust: ServerTrust = .system, usesExpensiveNetworks: Bool = true) {
-      let recognizes: (@Sendable (Data) -> Bool)? =
-        if case .pinned(let pin) = trust { pin.matches(certificate:) } else { nil }
       transport = URLSessionBackgroundTransport(
-        identifier: identifier, usesExpensiveNetworks: usesExpensiveNetworks, recognizes: recognizes)
+        identifier: identifier, usesExpensiveNetworks: usesExpensiveNetworks, trust: trust)
     }
   #endif
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import SnapshotFormat
 
 /// The state and decisions of a queue, without disk, clock or network access.

@@ -1,5 +1,5 @@
 public import Foundation
-public import HTTPTransport
+public import HTTPClient
 public import SnapshotFormat
 
 /// A snapshot of the state of one bundle in an ``UploadQueue``.

@@ -2,7 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPSemantics
 import HTTPTLS
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SnapshotClient
 import SnapshotFormat

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTLS
-import HTTPTransport
+import HTTPClient
 import SnapshotClient
 import SnapshotServer
 import SystemIO

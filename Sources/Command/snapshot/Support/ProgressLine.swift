@@ -1,4 +1,4 @@
-import HTTPTransport
+import HTTPClient
 import SystemIO
 
 /// Shows the progress of a transfer: a line that is overwritten on a terminal, or else a line for each quarter.

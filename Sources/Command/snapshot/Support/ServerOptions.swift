@@ -1,7 +1,7 @@
 public import ArgumentParser
 import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import SnapshotClient
 public import SnapshotFormat
 import SystemIO

@@ -1,9 +1,9 @@
-package import AccessControl
+import AccessControl
 import Foundation
 import HTTPEngine
 import HTTPTypes
 import Observability
-package import SnapshotFormat
+import SnapshotFormat
 package import SnapshotService
 import SnapshotStore
 

@@ -1,3 +1,4 @@
+import AccessControl
 package import HTTPEngine
 import HTTPTypes
 import Observability

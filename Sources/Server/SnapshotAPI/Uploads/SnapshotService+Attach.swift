@@ -4,7 +4,7 @@ import HTTPSemantics
 import HTTPTypes
 import Observability
 import SnapshotFormat
-import SnapshotService
+package import SnapshotService
 package import SnapshotStore
 
 /// The steps that all uploads share, whether they use a plain request, a form, tus or the IETF draft: an upload is

@@ -1,6 +1,6 @@
 package import Foundation
 import HTTPSemantics
-package import HTTPTransport
+package import HTTPClient
 import SystemIO
 
 /// Where a client gets its credentials from. It is asked before every request.

@@ -1,6 +1,6 @@
 package import Foundation
 import HTTPSemantics
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SystemIO
 

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 
 /// An upload of an object in parts. The object exists once the upload is completed.

@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import HTTPSemantics
 

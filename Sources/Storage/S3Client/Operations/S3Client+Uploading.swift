@@ -1,6 +1,6 @@
 package import Dispatch
 package import Foundation
-import HTTPTransport
+import HTTPClient
 import SystemIO
 
 extension S3Client {

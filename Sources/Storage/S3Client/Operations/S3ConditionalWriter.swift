@@ -1,5 +1,5 @@
 package import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 
 /// Writes an object on the condition that no other client has written it since it was read. If several clients write at

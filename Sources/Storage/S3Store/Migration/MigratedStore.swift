@@ -1,4 +1,4 @@
-import HTTPTransport
+import HTTPClient
 package import S3Client
 package import SnapshotStore
 

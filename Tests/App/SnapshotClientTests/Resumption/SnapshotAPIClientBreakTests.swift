@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import SnapshotClient
 import SnapshotFormat
 import TestSupport
@@ -107,13 +107,13 @@ import Testing
       try await client(server.url, attempts: 1).attach(bundle, to: report, as: id, state: state)
     }
     #expect(error?.code == .interrupted)
-    let log = EventLog()
+    let log = ProgressLog()
     try await client(server.url, attempts: 1).attach(bundle, to: report, as: id, state: state) {
-      log.record(.progress($0))
+      log.record($0)
     }
     #expect(server.methods == ["PUT", "PATCH", "HEAD", "PATCH"])
     #expect(server.received == [70_000, 30_000])
-    #expect(log.progress.map(\.completed) == [70_000, 100_000])
+    #expect(log.states.map(\.completed) == [70_000, 100_000])
     #expect(!FileManager.default.fileExists(atPath: state.path))
   }
 

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import SnapshotClient
 import SnapshotFormat
 import TestSupport
@@ -64,14 +64,14 @@ import Testing
   @Test func `progress counts the bytes that the server has`() async throws {
     let server = try DraftServer { $0.progressBytes = 10_000 }
     server.fail("PATCH", .cut(afterBodyBytes: 50_000))
-    let log = EventLog()
-    try await client(server.url).attach(bundle, to: report, as: id) { log.record(.progress($0)) }
-    let told = log.progress.map(\.completed)
+    let log = ProgressLog()
+    try await client(server.url).attach(bundle, to: report, as: id) { log.record($0) }
+    let told = log.states.map(\.completed)
     #expect(told.first == 0)
     #expect(told.last == 100_000)
     #expect(told == told.sorted())
     #expect(told.contains(50_000))
-    #expect(log.progress.allSatisfy { $0.total == 100_000 })
+    #expect(log.states.allSatisfy { $0.total == 100_000 })
     #if os(Linux)
       #expect(told.contains { $0 > 50_000 && $0 < 100_000 })
     #endif
@@ -79,13 +79,13 @@ import Testing
 
   @Test func `bytes without acknowledgement do not count as progress`() async throws {
     let server = try DraftServer()
-    let log = EventLog()
+    let log = ProgressLog()
     server.fail("PATCH", .cut(afterBodyBytes: 99_999), .answer("503 No"))
     server.fail("HEAD", .answer("503 No"), .answer("503 No"), .answer("503 No"))
     _ = await clientError {
-      try await client(server.url).attach(bundle, to: report, as: id) { log.record(.progress($0)) }
+      try await client(server.url).attach(bundle, to: report, as: id) { log.record($0) }
     }
-    #expect(log.progress.map(\.completed) == [0])
+    #expect(log.states.map(\.completed) == [0])
   }
 
   @Test func `a cancelled upload ends immediately and can be resumed`() async throws {

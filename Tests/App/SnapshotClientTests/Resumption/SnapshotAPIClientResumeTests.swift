@@ -1,5 +1,5 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import SnapshotClient
 import SnapshotFormat
 import SystemIO
@@ -14,10 +14,10 @@ import Testing
 
   @Test func `a large upload is created, sent, and answered with its record`() async throws {
     let server = try DraftServer()
-    let log = EventLog()
+    let log = ProgressLog()
     let record = try await client(server.url, token: "s3cret").attach(
       bundle, to: report, as: id, expires: SnapshotEnd("30d"), state: state
-    ) { log.record(.progress($0)) }
+    ) { log.record($0) }
     #expect(record.id == id)
     #expect(server.attached == [target: contents])
     let requests = server.requests
@@ -34,8 +34,8 @@ import Testing
     #expect(requests[1]["upload-complete"] == "?1")
     #expect(requests[1]["upload-offset"] == "0")
     #expect(requests[1]["content-type"] == "application/partial-upload")
-    #expect(log.progress.first == TransportProgress(completed: 0, total: 100_000))
-    #expect(log.progress.last == TransportProgress(completed: 100_000, total: 100_000))
+    #expect(log.states.first == TransportProgress(completed: 0, total: 100_000))
+    #expect(log.states.last == TransportProgress(completed: 100_000, total: 100_000))
     #expect(!FileManager.default.fileExists(atPath: state.path))
   }
 
@@ -226,11 +226,11 @@ import Testing
       $0.progressBytes = 50_000
       $0.claimedProgress = claim
     }
-    let log = EventLog()
+    let log = ProgressLog()
     try await client(server.url).attach(bundle, to: report, as: id, state: state) {
-      log.record(.progress($0))
+      log.record($0)
     }
-    let told = log.progress.map(\.completed)
+    let told = log.states.map(\.completed)
     #expect(told.last == 100_000)
     #expect(told == told.sorted())
     #expect(told.allSatisfy { $0 <= 100_000 && $0 != Int64(claim) }, "\(told)")

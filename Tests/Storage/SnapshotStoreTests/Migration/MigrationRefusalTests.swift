@@ -1,5 +1,6 @@
 import FileStore
 import Foundation
+import HTTPClient
 import S3Client
 import S3Store
 import S3Testing
@@ -168,7 +169,7 @@ import Testing
       ] {
         let client = S3Client(
           try S3Configuration(endpoint: fixture.server.endpoint, bucket: bucket),
-          credentials: .constant(credentials), transport: S3Client.makeTransport())
+          credentials: .constant(credentials), transport: SystemTransport())
         let store = MigratedStore(client, scratch: fixture.folder.path)
         for reason in [
           await refusal { _ = try await S3MigrationTarget.open(store, origin: "test") },

@@ -1,14 +1,9 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
 import SystemIO
 import TestSupport
 import Testing
-import URLSessionTransport
-
-#if os(Linux)
-  import CurlTransport
-#endif
 
 /// All transports. Each test of the contract runs with each of them.
 enum TransportKind: CaseIterable, CustomTestStringConvertible {
@@ -76,16 +71,6 @@ final class EventLog: Sendable {
       events.compactMap { if case .response(let head) = $0 { head } else { nil } }
     }
   }
-}
-
-/// Makes `count` bytes without a simple period.
-func makeBytes(_ count: Int) -> Data {
-  var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-  let words = (0..<(count + 7) / 8).map { _ in
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return state ^ state >> 33
-  }
-  return words.withUnsafeBytes { Data($0.prefix(count)) }
 }
 
 /// Returns the result of `work` as a value.

@@ -1,5 +1,4 @@
 #if canImport(CCurl)
-  import HTTPTransport
   import HTTPTypes
 
   /// Assembles a response's head from the lines that libcurl passes one by one.

@@ -1,5 +1,4 @@
 package import Foundation
-package import HTTPTransport
 
 #if canImport(CryptoKit)
   import CryptoKit

@@ -1,7 +1,6 @@
 #if canImport(CCurl)
   import CCurl
   import Foundation
-  import HTTPTransport
   import HTTPTypes
   import SystemIO
 

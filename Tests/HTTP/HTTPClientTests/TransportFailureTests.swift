@@ -1,8 +1,6 @@
 import Foundation
-import HTTPTransport
+import HTTPClient
 import HTTPTypes
-import SnapshotClient
-import SnapshotFormat
 import TestSupport
 import Testing
 
@@ -52,16 +50,6 @@ import Testing
       if case .interrupted? = error as? TransportError { true } else { false }
     }
     #expect(server.requests.count == 1)
-  }
-
-  @Test func `a server that speaks no TLS is reported as such`() async throws {
-    let server = try ScriptedServer { connection in
-      try connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
-    }
-    let client = try SnapshotAPIClient(server: try #require(URL(string: "https://127.0.0.1:\(server.port)")))
-    let error = await clientError { try await client.record(SnapshotID()) }
-    #expect(error?.code == .connectionFailed)
-    #expect(error?.description.contains("does not speak HTTPS") == true, "\(String(describing: error))")
   }
 
   @Test(arguments: TransportKind.allCases)

@@ -1,6 +1,5 @@
 #if canImport(Darwin)
   package import Foundation
-  package import HTTPTransport
   package import HTTPTypes
   import SystemIO
 
@@ -16,15 +15,13 @@
     /// - Parameters:
     ///   - identifier: identifies the session. A process must create only one with this identifier.
     ///   - usesExpensiveNetworks: whether cellular networks, personal hotspots and the Low Data Mode are no obstacle.
-    ///   - recognizes: decides whether a server is the right one by its certificate in DER format, instead of the system.
-    package init(
-      identifier: String, usesExpensiveNetworks: Bool, recognizes: (@Sendable (Data) -> Bool)? = nil
-    ) {
+    ///   - trust: how servers are recognized.
+    package init(identifier: String, usesExpensiveNetworks: Bool, trust: ServerTrust = .system) {
       let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
       configuration.keepNothing()
       configuration.allowsExpensiveNetworkAccess = usesExpensiveNetworks
       configuration.allowsConstrainedNetworkAccess = usesExpensiveNetworks
-      tasks = BackgroundTasks(recognizes: recognizes)
+      tasks = BackgroundTasks(trust: trust)
       // With no queue of ours, the session calls its delegate on a serial one.
       session = URLSession(configuration: configuration, delegate: tasks, delegateQueue: nil)
     }

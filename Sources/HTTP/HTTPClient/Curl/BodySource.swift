@@ -1,6 +1,5 @@
 #if canImport(CCurl)
   import Foundation
-  import HTTPTransport
   import SystemIO
 
   /// Reads a request's body in pieces.

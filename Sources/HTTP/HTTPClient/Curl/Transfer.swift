@@ -1,6 +1,5 @@
 #if canImport(CCurl)
   import CCurl
-  import HTTPTransport
   import HTTPTypes
   import SystemIO
 

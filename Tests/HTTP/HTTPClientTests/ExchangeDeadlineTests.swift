@@ -1,4 +1,4 @@
-import HTTPTransport
+import HTTPClient
 import Testing
 
 @Suite struct ExchangeDeadlineTests {

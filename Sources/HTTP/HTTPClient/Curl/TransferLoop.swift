@@ -1,7 +1,6 @@
 #if canImport(CCurl)
   import CCurl
   import Dispatch
-  import HTTPTransport
   import SystemIO
 
   /// Executes transfers with one libcurl multi handle.

@@ -1,5 +1,4 @@
 #if canImport(CCurl)
-  package import HTTPTransport
   package import HTTPTypes
   package import SystemIO
 
@@ -7,26 +6,16 @@
   ///
   /// Connections are kept open and reused. TLS 1.2 is the minimum, and certificates are verified. Proxies are read from
   /// the environment (`https_proxy`, `no_proxy`, …) as libcurl does, but are never used for loopback addresses.
-  package final class CurlTransport: Transport {
-    /// The settings of a transport.
-    package struct Configuration: Sendable, Hashable {
-      /// The maximum number of connections kept open for later requests.
-      package var keptConnections = 8
-      /// How servers are recognized.
-      package var trust = ServerTrust.system
+  package final class CurlTransport: Transport, AddressedTransport {
+    /// The maximum number of connections kept open for later requests.
+    private static let keptConnections = 8
 
-      /// Creates a configuration with the default values.
-      package init() {}
-    }
-
-    private let loop: TransferLoop
+    private let loop = TransferLoop(keptConnections: keptConnections)
     private let trust: ServerTrust
 
     /// Creates a transport with its own connections.
-    package init(configuration: Configuration = .init()) {
-      trust = configuration.trust
-      loop = TransferLoop(keptConnections: configuration.keptConnections)
-    }
+    /// - Parameter trust: how servers are recognized.
+    package init(trust: ServerTrust = .system) { self.trust = trust }
 
     /// Sends `request` as ``Transport`` specifies.
     package func send(
@@ -39,8 +28,8 @@
           trust: trust, events: events))
     }
 
-    /// Sends `request` as ``Transport`` specifies, to `address`, whatever addresses its host has. The certificate must
-    /// be that of the host. Uses neither a proxy nor a connection of another request.
+    /// Sends `request` as ``AddressedTransport`` specifies. The certificate must be that of the host. Uses no connection
+    /// of another request.
     package func send(
       _ request: HTTPRequest, body: TransportBody, to address: SocketAddress,
       destination: TransportDestination, timeouts: TransportTimeouts,

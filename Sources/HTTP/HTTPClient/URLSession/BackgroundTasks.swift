@@ -1,6 +1,5 @@
 #if canImport(Darwin)
   import Foundation
-  import HTTPTransport
   import HTTPTypes
   import SystemIO
 
@@ -18,9 +17,9 @@
 
     let exchanges = BackgroundExchanges()
     private let state = Lock(State())
-    private let recognizes: (@Sendable (Data) -> Bool)?
+    private let trust: ServerTrust
 
-    init(recognizes: (@Sendable (Data) -> Bool)?) { self.recognizes = recognizes }
+    init(trust: ServerTrust) { self.trust = trust }
 
     /// Takes over a task of this process or an earlier one.
     func adopt(_ task: URLSessionTask) {
@@ -75,7 +74,7 @@
       _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-      let (disposition, credential) = challenge.answer(recognizes)
+      let (disposition, credential) = challenge.answer(trust)
       completionHandler(disposition, credential)
     }
 

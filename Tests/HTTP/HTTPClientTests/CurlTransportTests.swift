@@ -1,7 +1,6 @@
 #if os(Linux)
-  import CurlTransport
   import Foundation
-  import HTTPTransport
+  import HTTPClient
   import HTTPTypes
   import SystemIO
   import TestSupport
