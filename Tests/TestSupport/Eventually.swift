@@ -6,16 +6,16 @@ public struct NeverHeld: Error, CustomStringConvertible {
 
 /// Waits until a condition holds, and lets other tasks run meanwhile.
 ///
-/// Throws ``NeverHeld`` after a minute, so that a test fails that would otherwise never end, and a `CancellationError` if
+/// Throws ``NeverHeld`` after five minutes, which a busy machine can need to give a task a thread, so that a test fails that would otherwise never end, and a `CancellationError` if
 /// the task is cancelled.
 public func eventually(
   file: String = #fileID, line: Int = #line, _ condition: () async throws -> Bool
 ) async throws {
-  let end = ContinuousClock.now + Duration.seconds(60).patient
+  let end = ContinuousClock.now + Duration.seconds(300).patient
   while try await !condition() {
     try Task.checkCancellation()
     guard ContinuousClock.now < end else {
-      throw NeverHeld(description: "The condition at \(file):\(line) did not hold within a minute.")
+      throw NeverHeld(description: "The condition at \(file):\(line) did not hold within five minutes.")
     }
     await Task.yield()
   }

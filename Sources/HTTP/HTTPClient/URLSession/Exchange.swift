@@ -171,6 +171,8 @@
         events?(.informational(head))
       } else {
         limit.bodyBegins()
+        // The body's time limit can end before the one that the timer was set to.
+        if let timer { arm(timer, in: ContinuousClock.now.duration(to: deadline)) }
         try receiver?.begin(head)
       }
     }
