@@ -226,6 +226,14 @@ let support: [Target] = [
   .target(
     name: "PostgreSQLTesting", dependencies: ["PostgreSQLClient", "TestSupport"],
     path: "Tests/PostgreSQLTesting", exclude: ["start-postgresql"]),
+  .target(
+    name: "ServerTesting",
+    dependencies: [
+      "AccessControl", "HTTPEngine", "HTTPSemantics", "Observability", "S3Client",
+      "S3Store", "S3Testing", "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService",
+      "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", "Webhooks", "ZipArchive", .httpTypes,
+      .logging,
+    ], path: "Tests/ServerTesting"),
   .executableTarget(
     name: "echo-server",
     dependencies: [
@@ -355,24 +363,49 @@ let tests = [
       .testTarget(
         name: "PostgreSQLStoreTests",
         dependencies: [
-          "PostgreSQLStore", "PostgreSQLClient", "PostgreSQLTesting", "SnapshotStore", "SnapshotFormat",
-          "StoreTesting", "TestSupport",
+          "AccessControl", "HTTPEngine", "Observability", "PostgreSQLClient", "PostgreSQLStore",
+          "PostgreSQLTesting", "SnapshotFormat", "SnapshotServer", "SnapshotStore", "StoreTesting",
+          "TestSupport",
+        ]),
+      .testTarget(
+        name: "ObservabilityTests",
+        dependencies: [
+          "AccessControl", "HTTPEngine", "Observability", "PostgreSQLClient",
+          "PostgreSQLStore", "PostgreSQLTesting", "PrometheusMetrics", "ServerTesting", "SnapshotAPI",
+          "SnapshotFormat", "SnapshotServer", "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport",
+          .httpTypes, .inMemoryTracing, .logging, .tracing,
+        ]),
+      .testTarget(
+        name: "AccessControlTests",
+        dependencies: [
+          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics",
+          "Observability", "ServerTesting", "SnapshotAPI", "SnapshotFormat", "SnapshotServer",
+          "SnapshotService", "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", .httpTypes, .logging,
+        ]),
+      .testTarget(
+        name: "SnapshotAPITests",
+        dependencies: [
+          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics",
+          "Observability", "PrometheusMetrics", "S3Client", "S3Store", "S3Testing", "SQLiteCatalog",
+          "ServerTesting", "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService",
+          "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", "ZipArchive", .crypto, .httpTypes,
+          .logging,
         ]),
       .testTarget(
         name: "WebhooksTests",
         dependencies: [
-          "Webhooks", "SnapshotServer", "SnapshotStore", "SnapshotFormat", "HTTPClient", "HTTPEngine",
-          "SystemIO",
-          "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "StoreTesting", "TestSupport", .crypto,
-          .httpTypes,
-          .logging,
+          "AccessControl", "HTTPClient", "HTTPEngine", "HTTPSemantics",
+          "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "ServerTesting", "SnapshotFormat",
+          "SnapshotServer", "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", "Webhooks", .crypto,
+          .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
-          "AccessControl", "Webhooks", "SnapshotWeb", "SnapshotDiff", "SnapshotViewer", "SnapshotFormat",
-          "Observability",
-          "HTTPEngine", "HTTPSemantics", "ZipArchive", "SystemIO", "TestSupport", .mustache,
+          "AccessControl", "HTTPEngine", "HTTPSemantics", "JSONText", "Observability",
+          "ServerTesting", "SnapshotAPI", "SnapshotDiff", "SnapshotFormat", "SnapshotServer", "SnapshotStore",
+          "SnapshotViewer", "SnapshotWeb", "SystemIO", "TestSupport", "Webhooks", "ZipArchive", .httpTypes,
+          .logging, .mustache,
         ]),
       .testTarget(
         name: "ReplayServerTests",
@@ -383,14 +416,10 @@ let tests = [
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
-          "SnapshotService",
-          "SnapshotServer", "SnapshotWeb", "Webhooks", "SnapshotAPI", "AccessControl", "Observability",
-          "SQLiteCatalog", "PrometheusMetrics", "HTTPClient",
-          "HTTPEngine", "HTTPSemantics", "S3Client", "S3Store", "S3Testing", "SnapshotStore", "StoreTesting",
-          "FileStore", "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "SnapshotFormat",
-          "ZipArchive",
-          "SystemIO",
-          "TestSupport", .crypto, .httpTypes, .logging, .tracing, .inMemoryTracing,
+          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics", "HTTPTLS",
+          "Observability", "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "S3Client", "S3Store",
+          "S3Testing", "ServerTesting", "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService",
+          "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),
   group(

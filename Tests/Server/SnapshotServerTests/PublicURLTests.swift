@@ -4,6 +4,7 @@ import HTTPEngine
 import HTTPSemantics
 import HTTPTypes
 import Logging
+import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
@@ -27,10 +28,10 @@ import Testing
   /// A path that no route has, and one that is the start of routes.
   static let bases = ["/tools/debug", "/snapshots"]
 
-  private let bundle: SampleBundle
+  private let bundle: ZippedSample
 
   init() throws {
-    bundle = try SampleBundle(#"{"news":[{"id":1,"text":"[1]"}]}"#)
+    bundle = try ZippedSample(#"{"news":[{"id":1,"text":"[1]"}]}"#)
   }
 
   private func address(_ base: String) throws -> PublicAddress {
@@ -73,7 +74,7 @@ import Testing
   func `no page has an address outside of the path`(base: String, proxy: Proxy) async throws {
     let guarded = try GuardedAPI(at: address(base))
     let admin = try guarded.token(.admin)
-    for bundle in [bundle, try SampleBundle(#"{"news":[{"id":2}]}"#)] {
+    for bundle in [bundle, try ZippedSample(#"{"news":[{"id":2}]}"#)] {
       #expect(try await guarded.attach(bundle, admin.fields).status == 201)
     }
     let browser = browser(guarded.api, base, proxy)

@@ -4,6 +4,7 @@ import HTTPEngine
 import HTTPTLS
 import HTTPTypes
 import Logging
+import ServerTesting
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -72,7 +73,7 @@ import Testing
       #expect(try await plan(application).count == 1)
       let other = try await store.beginUpload()
       await #expect(throws: StoreError.self) {
-        try await other.append(IOBuffer(try SampleBundle("other").bytes[...]))
+        try await other.append(IOBuffer(try ZippedSample("other").bytes[...]))
         _ = try await other.commit(Attachment(report: ReportID(validating: "BUG-1")))
       }
     }
@@ -81,7 +82,7 @@ import Testing
   @discardableResult
   private func attach(to application: ServerApplication) async throws -> SnapshotID {
     let upload = try await application.storage.store.beginUpload()
-    try await upload.append(IOBuffer(try SampleBundle("kept").bytes[...]))
+    try await upload.append(IOBuffer(try ZippedSample("kept").bytes[...]))
     return try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record.id
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import Logging
+import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
@@ -65,7 +66,7 @@ import Testing
   private func attach(_ application: ServerApplication, _ count: Int) async throws {
     for index in 0..<count {
       let upload = try await application.storage.store.beginUpload()
-      try await upload.append(IOBuffer(try SampleBundle("\(index)").bytes[...]))
+      try await upload.append(IOBuffer(try ZippedSample("\(index)").bytes[...]))
       let record = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record
       try await application.indexer.reconciled.insert(record)
     }

@@ -6,6 +6,7 @@ import Logging
 import Observability
 import S3Client
 import S3Testing
+import ServerTesting
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -56,9 +57,9 @@ import Testing
     }
   }
 
-  private let bundle: SampleBundle
+  private let bundle: ZippedSample
 
-  init() throws { bundle = try SampleBundle() }
+  init() throws { bundle = try ZippedSample() }
 
   @Test func `a bundle that one server received is listed, sent and deleted by another`() async throws {
     try await Self.withServers { one, other in
@@ -78,7 +79,7 @@ import Testing
   @Test func `a large bundle is sent while it arrives, and one whose bytes are missing is a problem`()
     async throws
   {
-    let large = try SampleBundle(String(repeating: "0123456789", count: 450_000))
+    let large = try ZippedSample(String(repeating: "0123456789", count: 450_000))
     try await Self.withServers { one, other in
       #expect(try await one.upload(large.bytes).status == 201)
       let head = try await other.send(.head, "/v1/snapshots/\(large.id).zip")

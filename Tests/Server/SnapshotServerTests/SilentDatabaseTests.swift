@@ -6,6 +6,7 @@ import PostgreSQLStore
 import PostgreSQLTesting
 import S3Client
 import S3Testing
+import ServerTesting
 import SnapshotFormat
 import SnapshotStore
 import StoreTesting
@@ -51,7 +52,7 @@ struct SilentDatabaseTests {
     async throws
   {
     try await withServer { api, database in
-      let (bundle, whole) = (try SampleBundle(), try SampleBundle("whole"))
+      let (bundle, whole) = (try ZippedSample(), try ZippedSample("whole"))
       let path = try await api.open(bundle.bytes.count)
       #expect(try await api.patch(path, at: 0, bundle.bytes[..<50]).status == 204)
       try database.pause()
@@ -93,7 +94,7 @@ struct SilentDatabaseTests {
     async throws
   {
     try await withServer { api, database in
-      let bundle = try SampleBundle()
+      let bundle = try ZippedSample()
       let path = try await api.open(bundle.bytes.count)
       let took = try await time {
         let answer = try await api.tus(

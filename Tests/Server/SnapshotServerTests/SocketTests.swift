@@ -2,6 +2,7 @@ import AccessControl
 import HTTPEngine
 import HTTPTypes
 import Logging
+import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SystemIO
@@ -10,9 +11,9 @@ import Testing
 
 /// Behaviour that only a real connection shows. Each test has its own server for the same API.
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct SocketTests {
-  private let bundle: SampleBundle
+  private let bundle: ZippedSample
 
-  init() throws { bundle = try SampleBundle(String(repeating: "{\"news\":[]}", count: 50_000)) }
+  init() throws { bundle = try ZippedSample(String(repeating: "{\"news\":[]}", count: 50_000)) }
 
   /// Serves `api` while `talk` blocks another thread.
   private func serve(
@@ -143,7 +144,7 @@ import Testing
     ])
     let request = head(
       "POST /v1/reports/BUG-1/snapshots", "Content-Type: multipart/form-data; boundary=XX",
-      "Transfer-Encoding: chunked", "Content-Digest: \(SampleBundle.digestField(form))")
+      "Transfer-Encoding: chunked", "Content-Digest: \(ZippedSample.digestField(form))")
     let api = TestAPI()
     try await serve(api) { client in
       try client.send(request)

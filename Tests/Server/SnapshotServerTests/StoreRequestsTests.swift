@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import S3Testing
+import ServerTesting
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -37,12 +38,12 @@ import Testing
     }
   }
 
-  private static func withServers(_ body: (Servers, SampleBundle) async throws -> Void) async throws {
-    try await withFakeS3 { try await body(Servers(objects: $0), try SampleBundle()) }
+  private static func withServers(_ body: (Servers, ZippedSample) async throws -> Void) async throws {
+    try await withFakeS3 { try await body(Servers(objects: $0), try ZippedSample()) }
   }
 
   private static func withServer(
-    _ body: (TestAPI, FakeS3Server, SampleBundle) async throws -> Void
+    _ body: (TestAPI, FakeS3Server, ZippedSample) async throws -> Void
   ) async throws {
     try await withServers { servers, bundle in
       try await servers.with { try await body($0, servers.objects, bundle) }
@@ -78,7 +79,7 @@ import Testing
   func `a bundle is read once by each server, and its record is not`(repetitions: Int) async throws {
     try await Self.withServers { servers, _ in
       // Longer bundles are sent while they arrive.
-      let bundle = try SampleBundle(String(repeating: "0123456789", count: repetitions))
+      let bundle = try ZippedSample(String(repeating: "0123456789", count: repetitions))
       try await servers.with { one in
         #expect(try await one.upload(bundle.bytes).status == 201)
         try await servers.with { other in
@@ -143,7 +144,7 @@ import Testing
         let refused = try await api.send(.delete, "/v1/snapshots/\(bundle.id)")
         #expect(refused.status == 503 && refused.fields[.retryAfter] != nil)
         #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
-        #expect(try await api.upload(try SampleBundle("other").bytes).status == 201)
+        #expect(try await api.upload(try ZippedSample("other").bytes).status == 201)
         servers.notes.isAvailable = true
         #expect(try await api.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
       }

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import S3Client
 import S3Testing
+import ServerTesting
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
@@ -24,7 +25,7 @@ import Testing
         notes: InMemoryChangeNotes(), lock: SoleServer(),
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
       let api = TestAPI(over: (storage, catalog))
-      let bundle = try SampleBundle()
+      let bundle = try ZippedSample()
       #expect(try await api.upload(bundle.bytes).status == 201)
       let record = try await storage.store.record(bundle.id)
       #expect(abs(record.receivedAt.timeIntervalSinceNow) < 60)

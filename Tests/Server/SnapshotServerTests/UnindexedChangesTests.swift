@@ -4,6 +4,7 @@ import Logging
 import S3Client
 import S3Store
 import S3Testing
+import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
@@ -92,7 +93,7 @@ import Testing
   }
 
   private func attach(to store: any UploadStore, _ text: String = "") async throws -> SnapshotID {
-    let bundle = try SampleBundle(text)
+    let bundle = try ZippedSample(text)
     let upload = try await store.beginUpload()
     try await upload.append(IOBuffer(bundle.bytes[...]))
     return try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record.id
@@ -126,7 +127,7 @@ import Testing
   {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
-      let bundle = try SampleBundle()
+      let bundle = try ZippedSample()
       try await one.storage.journal?.prepare(NotedChange(SnapshotID(), of: bundle.id))
       #expect(servers.notes.all.count == 1)
       servers.wait()
@@ -320,7 +321,7 @@ import Testing
   @Test func `a change whose outcome is unknown is found under its note`() async throws {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
-      let bundle = try SampleBundle()
+      let bundle = try ZippedSample()
       let upload = try await one.storage.store.beginUpload()
       try await upload.append(IOBuffer(bundle.bytes[...]))
       servers.objects.loseNextRecord()

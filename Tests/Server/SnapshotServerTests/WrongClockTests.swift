@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotService
@@ -15,12 +16,12 @@ import Testing
 @Suite(.timeLimit(.minutes(5 * Sanitizer.slowness))) struct WrongClockTests {
   private let folder: TemporaryFolder
   private let report: ReportID
-  private let bundle: SampleBundle
+  private let bundle: ZippedSample
 
   init() throws {
     folder = try TemporaryFolder()
     report = try ReportID(validating: "BUG-1")
-    bundle = try SampleBundle()
+    bundle = try ZippedSample()
   }
 
   /// Runs `body` with a server whose clock is `ahead` of the right one.
