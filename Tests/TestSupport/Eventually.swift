@@ -6,8 +6,8 @@ public struct NeverHeld: Error, CustomStringConvertible {
 
 /// Waits until a condition holds, and lets other tasks run meanwhile.
 ///
-/// Throws ``NeverHeld`` after five minutes, which a busy machine can need to give a task a thread, so that a test fails that would otherwise never end, and a `CancellationError` if
-/// the task is cancelled.
+/// Throws ``NeverHeld`` after five minutes, so that a test fails that would otherwise never end: on a busy machine a task
+/// can wait long for a thread. Throws a `CancellationError` if the task is cancelled.
 public func eventually(
   file: String = #fileID, line: Int = #line, _ condition: () async throws -> Bool
 ) async throws {
