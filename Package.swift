@@ -134,9 +134,8 @@ let server = group(
     .target(
       name: "SnapshotAPI",
       dependencies: [
-        "SnapshotService",
-        "Observability", "AccessControl", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat",
-        "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .tracing,
+        "SnapshotService", "Observability", "AccessControl", "HTTPEngine", "HTTPSemantics", "SnapshotStore",
+        "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes, .logging, .crypto, .tracing,
       ]),
     .target(
       name: "Webhooks",
@@ -153,12 +152,9 @@ let server = group(
     .target(
       name: "SnapshotWeb",
       dependencies: [
-        "SnapshotService",
-        "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotDiff", "SnapshotViewer",
-        "HTTPEngine",
-        "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive", "JSONText", "SystemIO", .httpTypes,
-        .logging,
-        .mustache,
+        "SnapshotService", "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotDiff",
+        "SnapshotViewer", "HTTPEngine", "HTTPSemantics", "SnapshotStore", "SnapshotFormat", "ZipArchive",
+        "JSONText", "SystemIO", .httpTypes, .logging, .mustache,
       ], resources: [.embedInCode("Templates"), .embedInCode("Assets")]),
     .target(
       name: "ReplayServer",
@@ -174,12 +170,11 @@ let server = group(
     .target(
       name: "SnapshotServer",
       dependencies: [
-        "SnapshotService",
-        "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI", "SnapshotWeb",
-        "Webhooks", "PrometheusMetrics", "HTTPClient", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
-        "SQLiteCatalog",
-        "S3Client", "S3Store", "PostgreSQLClient", "PostgreSQLStore", "SnapshotFormat",
-        "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes, .logging, .coreMetrics,
+        "SnapshotService", "HTTPArchiveImport", "Redaction", "Observability", "AccessControl", "SnapshotAPI",
+        "SnapshotWeb", "Webhooks", "PrometheusMetrics", "HTTPClient", "HTTPEngine", "HTTPTLS",
+        "SnapshotStore", "FileStore", "SQLiteCatalog", "S3Client", "S3Store", "PostgreSQLClient",
+        "PostgreSQLStore", "SnapshotFormat", "SnapshotDiff", "SnapshotViewer", "SystemIO", .httpTypes,
+        .logging, .coreMetrics,
       ]),
   ])
 
@@ -190,16 +185,12 @@ let command = group(
     .executableTarget(
       name: "snapshot",
       dependencies: [
-        "SnapshotService",
-        "SystemIO", "JSONText", "ZipArchive", "SnapshotSealing", "SnapshotFormat", "SnapshotDiff",
-        "SnapshotViewer", "Redaction", "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
-        "SnapshotClient",
-        "HTTPClient", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore", "FileStore",
-        "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotWeb", "ReplayServer",
-        "PostgreSQLStore", "SnapshotServer",
-        .httpTypes,
-        .logging, .argumentParser, .configuration, .crypto, .cryptoExtras, .serviceLifecycle,
-        .unixSignals, .yams,
+        "SnapshotService", "SystemIO", "JSONText", "ZipArchive", "SnapshotSealing", "SnapshotFormat",
+        "SnapshotDiff", "SnapshotViewer", "Redaction", "HTTPArchive", "HTTPArchiveImport", "DataSnapshots",
+        "SnapshotClient", "HTTPClient", "HTTPSemantics", "HTTPEngine", "HTTPTLS", "SnapshotStore",
+        "FileStore", "Observability", "AccessControl", "SnapshotAPI", "Webhooks", "SnapshotWeb",
+        "ReplayServer", "PostgreSQLStore", "SnapshotServer", .httpTypes, .logging, .argumentParser,
+        .configuration, .crypto, .cryptoExtras, .serviceLifecycle, .unixSignals, .yams,
       ])
   ])
 
@@ -211,16 +202,14 @@ let support: [Target] = [
     name: "StoreTesting",
     dependencies: [
       "SnapshotStore", "FileStore", "S3Client", "S3Store", "SQLiteCatalog", "PostgreSQLClient",
-      "PostgreSQLStore", "SnapshotSealing", "SnapshotFormat", "SystemIO", "S3Testing",
-      "PostgreSQLTesting", "TestSupport", .logging,
+      "PostgreSQLStore", "SnapshotSealing", "SnapshotFormat", "SystemIO", "S3Testing", "PostgreSQLTesting",
+      "TestSupport", .logging,
     ], path: "Tests/StoreTesting"),
   .target(
     name: "S3Testing",
     dependencies: [
-      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPClient", "SystemIO", "TestSupport", .crypto,
-      .httpTypes,
+      "S3Client", "HTTPEngine", "HTTPSemantics", "HTTPClient", "SystemIO", "TestSupport", .crypto, .httpTypes,
       .logging,
-
     ], path: "Tests/S3Testing", exclude: ["run", "start-ceph", "start-moto"]),
   .target(name: "RedactionTesting", path: "Tests/RedactionTesting"),
   .target(
@@ -229,10 +218,9 @@ let support: [Target] = [
   .target(
     name: "ServerTesting",
     dependencies: [
-      "AccessControl", "HTTPEngine", "HTTPSemantics", "Observability", "S3Client",
-      "S3Store", "S3Testing", "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService",
-      "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", "Webhooks", "ZipArchive", .httpTypes,
-      .logging,
+      "AccessControl", "HTTPEngine", "HTTPSemantics", "Observability", "S3Client", "S3Store", "S3Testing",
+      "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService", "SnapshotStore", "StoreTesting",
+      "SystemIO", "TestSupport", "Webhooks", "ZipArchive", .httpTypes, .logging,
     ], path: "Tests/ServerTesting"),
   .executableTarget(
     name: "echo-server",
@@ -291,8 +279,7 @@ let tests = [
         name: "DataSnapshotsTests",
         dependencies: [
           "DataSnapshots", "Redaction", "Repositories", "SnapshotSealing", "SnapshotFormat", "ZipArchive",
-          "SystemIO",
-          "RedactionTesting", "TestSupport",
+          "SystemIO", "RedactionTesting", "TestSupport",
         ]),
       .testTarget(name: "RepositoriesTests", dependencies: ["Repositories", "SystemIO", "TestSupport"]),
       .testTarget(
@@ -317,8 +304,8 @@ let tests = [
         name: "SnapshotSettingsTests",
         dependencies: [
           "SnapshotSettings", "DataSnapshots", "SnapshotClient", "SnapshotSealing", "SnapshotFormat",
-          "SnapshotServer",
-          "StoreTesting", "HTTPEngine", "HTTPClient", "SystemIO", "TestSupport", .httpTypes, .logging,
+          "SnapshotServer", "StoreTesting", "HTTPEngine", "HTTPClient", "SystemIO", "TestSupport", .httpTypes,
+          .logging,
         ]),
     ]),
   group(
@@ -370,40 +357,38 @@ let tests = [
       .testTarget(
         name: "ObservabilityTests",
         dependencies: [
-          "AccessControl", "HTTPEngine", "Observability", "PostgreSQLClient",
-          "PostgreSQLStore", "PostgreSQLTesting", "PrometheusMetrics", "ServerTesting", "SnapshotAPI",
-          "SnapshotFormat", "SnapshotServer", "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport",
-          .httpTypes, .inMemoryTracing, .logging, .tracing,
+          "AccessControl", "HTTPEngine", "Observability", "PostgreSQLClient", "PostgreSQLStore",
+          "PostgreSQLTesting", "PrometheusMetrics", "ServerTesting", "SnapshotAPI", "SnapshotFormat",
+          "SnapshotServer", "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", .httpTypes,
+          .inMemoryTracing, .logging, .tracing,
         ]),
       .testTarget(
         name: "AccessControlTests",
         dependencies: [
-          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics",
-          "Observability", "ServerTesting", "SnapshotAPI", "SnapshotFormat", "SnapshotServer",
-          "SnapshotService", "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", .httpTypes, .logging,
+          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics", "Observability", "ServerTesting",
+          "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService", "SnapshotStore",
+          "StoreTesting", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotAPITests",
         dependencies: [
-          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics",
-          "Observability", "PrometheusMetrics", "S3Client", "S3Store", "S3Testing", "SQLiteCatalog",
-          "ServerTesting", "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService",
-          "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", "ZipArchive", .crypto, .httpTypes,
-          .logging,
+          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics", "Observability", "PrometheusMetrics",
+          "S3Client", "S3Store", "S3Testing", "SQLiteCatalog", "ServerTesting", "SnapshotAPI",
+          "SnapshotFormat", "SnapshotServer", "SnapshotService", "SnapshotStore", "StoreTesting", "SystemIO",
+          "TestSupport", "ZipArchive", .crypto, .httpTypes, .logging,
         ]),
       .testTarget(
         name: "WebhooksTests",
         dependencies: [
-          "AccessControl", "HTTPClient", "HTTPEngine", "HTTPSemantics",
-          "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "ServerTesting", "SnapshotFormat",
-          "SnapshotServer", "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", "Webhooks", .crypto,
-          .httpTypes, .logging,
+          "AccessControl", "HTTPClient", "HTTPEngine", "HTTPSemantics", "PostgreSQLClient", "PostgreSQLStore",
+          "PostgreSQLTesting", "ServerTesting", "SnapshotFormat", "SnapshotServer", "SnapshotStore",
+          "StoreTesting", "SystemIO", "TestSupport", "Webhooks", .crypto, .httpTypes, .logging,
         ]),
       .testTarget(
         name: "SnapshotWebTests",
         dependencies: [
-          "AccessControl", "HTTPEngine", "HTTPSemantics", "JSONText", "Observability",
-          "ServerTesting", "SnapshotAPI", "SnapshotDiff", "SnapshotFormat", "SnapshotServer", "SnapshotStore",
+          "AccessControl", "HTTPEngine", "HTTPSemantics", "JSONText", "Observability", "ServerTesting",
+          "SnapshotAPI", "SnapshotDiff", "SnapshotFormat", "SnapshotServer", "SnapshotStore",
           "SnapshotViewer", "SnapshotWeb", "SystemIO", "TestSupport", "Webhooks", "ZipArchive", .httpTypes,
           .logging, .mustache,
         ]),
@@ -416,9 +401,9 @@ let tests = [
       .testTarget(
         name: "SnapshotServerTests",
         dependencies: [
-          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics", "HTTPTLS",
-          "Observability", "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "S3Client", "S3Store",
-          "S3Testing", "ServerTesting", "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService",
+          "AccessControl", "FileStore", "HTTPEngine", "HTTPSemantics", "HTTPTLS", "Observability",
+          "PostgreSQLClient", "PostgreSQLStore", "PostgreSQLTesting", "S3Client", "S3Store", "S3Testing",
+          "ServerTesting", "SnapshotAPI", "SnapshotFormat", "SnapshotServer", "SnapshotService",
           "SnapshotStore", "StoreTesting", "SystemIO", "TestSupport", .httpTypes, .logging,
         ]),
     ]),
@@ -429,12 +414,9 @@ let tests = [
         name: "EndToEndTests",
         dependencies: [
           "snapshot", "news-reader", "SnapshotServer", "Webhooks", "DataSnapshots", "SnapshotSealing",
-          "SnapshotFormat",
-          "SnapshotClient",
-          "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS", "HTTPClient", "PostgreSQLTesting",
-          "S3Testing", "SystemIO",
-          "RedactionTesting", "TestSupport", "JSONText", .argumentParser, .crypto, .httpTypes, .logging,
-          .yams,
+          "SnapshotFormat", "SnapshotClient", "SnapshotStore", "Observability", "HTTPEngine", "HTTPTLS",
+          "HTTPClient", "PostgreSQLTesting", "S3Testing", "SystemIO", "RedactionTesting", "TestSupport",
+          "JSONText", .argumentParser, .crypto, .httpTypes, .logging, .yams,
         ])
     ]),
   // A small app with bugs, its reports, and the tests that `snapshot test` has written of them.

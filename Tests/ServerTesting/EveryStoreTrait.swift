@@ -40,7 +40,7 @@ package struct EveryStoreTrait: SuiteTrait, TestTrait, TestScoping {
       let store = try await S3BundleStore.open(
         .init(folder: folder.path, validator: Self.validator), client: .of(server),
         rows: InMemoryUploadRows(),
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        logger: .quiet)
       try await Self.$supply.withValue(Supply(store)) { try await function() }
       await store.close()
     }

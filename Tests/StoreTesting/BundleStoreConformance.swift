@@ -1,6 +1,6 @@
 import FileStore
 import Foundation
-package import Logging
+import Logging
 import S3Client
 import S3Store
 import S3Testing
@@ -55,11 +55,6 @@ package enum StoreKind: CaseIterable, Sendable {
     await store.close()
     #expect(try Folder.entries(folder.path + "/Node") == ["lock"])
   }
-}
-
-extension Logger {
-  /// A logger that discards its messages.
-  package static let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
 }
 
 /// The guarantees of ``BundleStore``, tested with every store.

@@ -2,9 +2,11 @@ import DataSnapshots
 import Foundation
 import HTTPEngine
 import HTTPTypes
+import Logging
 import SnapshotClient
 import SnapshotFormat
 import SnapshotSettings
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing
@@ -137,7 +139,7 @@ struct BrowserTests {
       try await browser.wait(for: "document.title === 'Beta Settings' && location.search === ''")
       let settings = "http://127.0.0.1:\(try #require(link.port))"
       let server = HTTPServer(
-        configuration: .init(port: 0), handler: ForeignPage(target: settings, policy: policy), logger: .silent
+        configuration: .init(port: 0), handler: ForeignPage(target: settings, policy: policy), logger: .quiet
       )
       let address = try await server.start()
       try await browser.open(try #require(URL(string: "http://127.0.0.1:\(address.port)/")))

@@ -20,17 +20,12 @@ final class SampleServer: Sendable {
   init() async throws {
     application = ServerApplication(
       ServerSettings(port: 0), storage: ServerStorage(InMemoryStore(), catalog: InMemoryCatalog()),
-      logger: .silent)
+      logger: .quiet)
     let address = try await application.start()
     url = try #require(URL(string: "http://\(address)"))
   }
 
   func stop() async { await application.close() }
-}
-
-extension Logger {
-  /// A logger that discards all messages.
-  static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }
 
 /// A weather app with Beta Settings. It shows the data that its ``SnapshotMode`` returns.

@@ -8,6 +8,7 @@ import Observability
 import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing

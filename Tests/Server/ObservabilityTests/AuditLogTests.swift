@@ -5,6 +5,7 @@ import Observability
 import ServerTesting
 import SnapshotFormat
 import SnapshotServer
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing

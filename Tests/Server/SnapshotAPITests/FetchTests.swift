@@ -7,6 +7,7 @@ import ServerTesting
 import SnapshotFormat
 import SnapshotServer
 import SnapshotStore
+import StoreTesting
 import SystemIO
 import Testing
 

@@ -4,6 +4,7 @@ import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
+import StoreTesting
 import Testing
 
 @Suite struct SnapshotHandlerTests {

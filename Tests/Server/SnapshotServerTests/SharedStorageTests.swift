@@ -39,7 +39,7 @@ import Testing
       return try await .open(
         settings, in: .of(objects), rows: rows, catalog: catalog, notes: InMemoryChangeNotes(), lock: lock,
         downloads: downloads, observer: observer,
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        logger: .quiet)
     }
   }
 
@@ -190,7 +190,7 @@ import Testing
       let local = try TemporaryFolder()
       let application = try await ServerApplication.open(
         ServerSettings(port: 0, storage: local.path), version: "1",
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        logger: .quiet
       ) { observer throws(ServerError) in
         do { return try await servers.open("one", observer: observer) } catch let error as ServerError {
           throw error
@@ -227,7 +227,7 @@ import Testing
       let storage = try await servers.open("one")
       let application = ServerApplication(
         ServerSettings(port: 0), storage: storage,
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        logger: .quiet)
       var settings = ServerSettings()
       settings.retention.quotaBytes = 1 << 30
       await #expect(throws: ServerError.self) { try await application.reload(settings) }
@@ -258,7 +258,7 @@ import Testing
         applications.append(
           ServerApplication(
             ServerSettings(port: 0), storage: try await servers.open(name, lock: lock),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+            logger: .quiet))
       }
       let maintenances = applications.map(\.maintenance)
       maintenances[0].start()

@@ -25,7 +25,7 @@ import Testing
       let storage = try await ServerStorage.open(
         ServerSettings(port: 0, storage: folder.path), in: .of(objects), rows: InMemoryUploadRows(),
         catalog: catalog, notes: notes, settledRecords: InMemorySettledRecords(catalog, notes: notes),
-        lock: SoleServer(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        lock: SoleServer(), logger: .quiet)
       try await body(TestAPI(over: (storage, catalog)))
       await storage.close()
     }

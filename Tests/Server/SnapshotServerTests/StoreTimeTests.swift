@@ -23,7 +23,7 @@ import Testing
       let storage = try await ServerStorage.open(
         ServerSettings(port: 0, storage: folder.path), in: client, rows: rows, catalog: catalog,
         notes: InMemoryChangeNotes(), lock: SoleServer(),
-        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        logger: .quiet)
       let api = TestAPI(over: (storage, catalog))
       let bundle = try ZippedSample()
       #expect(try await api.upload(bundle.bytes).status == 201)

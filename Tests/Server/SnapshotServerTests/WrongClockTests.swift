@@ -30,7 +30,7 @@ import Testing
   ) async throws {
     var settings = ServerSettings(port: 0, storage: folder.file("storage").path)
     settings.retention.rules.limits.age = TimeSpan("30d")
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let logger = Logger.quiet
     let storage = try await ServerStorage.open(settings, logger: logger)
     let application = ServerApplication(
       settings, storage: storage, now: { Date() + ahead }, logger: logger)

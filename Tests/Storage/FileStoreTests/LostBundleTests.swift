@@ -38,7 +38,7 @@ import Testing
     try removeBundle()
     // The second start finds what the first one has left.
     for _ in 0..<2 {
-      let (log, (records, heard)) = (LogLines(), AsyncStream<SnapshotRecord>.makeStream())
+      let (log, (records, heard)) = (CapturedLog(), AsyncStream<SnapshotRecord>.makeStream())
       var configuration = FileBundleStore.Configuration(path: storage.path, validator: .samples, reserve: 0)
       configuration.onVerification = { heard.yield($0) }
       let store = try await FileBundleStore.open(configuration, logger: Logger(label: "test") { _ in log })
@@ -250,29 +250,5 @@ import Testing
     #expect(try await reopened.uploadSession(id).outcome == .published(lost.id, isNew: true))
     #expect(try await reopened.open(lost.id).contents == lost.bytes)
     await reopened.close()
-  }
-}
-
-/// What was logged.
-private final class LogLines: LogHandler, Sendable {
-  private let state = Lock<[String]>([])
-
-  var lines: [String] { state.withLock { $0 } }
-
-  subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-    get { nil }
-    set {}
-  }
-  var metadata: Logger.Metadata {
-    get { [:] }
-    set {}
-  }
-  var logLevel: Logger.Level {
-    get { .trace }
-    set {}
-  }
-
-  func log(event: LogEvent) {
-    state.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
   }
 }

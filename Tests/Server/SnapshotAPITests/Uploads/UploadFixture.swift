@@ -51,7 +51,7 @@ final class UploadFixture: Sendable {
     report = try ReportID(validating: "BUG-1")
     let clock = clock
     let validator = UploadValidator(now: { clock.now })
-    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let logger = Logger.quiet
     switch kind {
     case .memory: store = InMemoryStore(validator: validator, uploadLimits: limits)
     case .files:

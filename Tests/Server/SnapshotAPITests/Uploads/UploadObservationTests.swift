@@ -9,6 +9,7 @@ import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotServer
+import StoreTesting
 import TestSupport
 import Testing
 

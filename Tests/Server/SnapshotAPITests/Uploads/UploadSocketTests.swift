@@ -9,6 +9,7 @@ import ServerTesting
 import SnapshotAPI
 import SnapshotFormat
 import SnapshotStore
+import StoreTesting
 import SystemIO
 import TestSupport
 import Testing

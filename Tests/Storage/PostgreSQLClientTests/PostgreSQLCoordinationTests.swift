@@ -3,9 +3,9 @@ import PostgreSQLTesting
 import TestSupport
 import Testing
 
-/// What several servers share: locks, migrations and notifications.
+/// How several servers coordinate: locks, migrations and notifications.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed"))
-struct PostgreSQLSharingTests {
+struct PostgreSQLCoordinationTests {
   private static let first = PostgreSQLMigrations.Step(
     "CREATE TABLE item (id bigint); INSERT INTO item VALUES (1)")
   private static let second = PostgreSQLMigrations.Step("INSERT INTO item VALUES (2)", isCompatible: true)

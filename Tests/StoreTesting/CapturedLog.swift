@@ -28,3 +28,8 @@ package final class CapturedLog: LogHandler, Sendable {
     state.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
   }
 }
+
+extension Logger {
+  /// A logger that discards its messages.
+  package static let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+}
