@@ -21,14 +21,14 @@ struct SnapshotPages: Sendable {
   private let service: SnapshotService
   private let access: AccessPolicy
   private let limits: ServiceLimits
-  private let history: AuditHistory?
+  private let showsHistory: Bool
   private let viewer: ViewerCache
   private let contents = ContentsCache()
   private let filter: ComparisonFilter
 
   init(
     _ pages: PageMaker, _ service: SnapshotService, access: AccessPolicy, limits: ServiceLimits,
-    history: AuditHistory?, viewer: ViewerCache, filter: ComparisonFilter
+    showsHistory: Bool, viewer: ViewerCache, filter: ComparisonFilter
   ) {
     self.pages = pages
     self.service = service
@@ -36,7 +36,7 @@ struct SnapshotPages: Sendable {
     self.filter = filter
     self.access = access
     self.limits = limits
-    self.history = history
+    self.showsHistory = showsHistory
   }
 
   /// All endpoints.
@@ -54,7 +54,6 @@ struct SnapshotPages: Sendable {
       .page(.fetchFolder, .get, "/snapshots/{id}/files.zip", .read) { call in
         try await FileRoutes(service: service, limits: limits).folder(call.asAPI)
       },
-      .page(.readHistory, .get, "/snapshots/{id}/history", .admin, handler: showHistory),
       .page(.deleteSnapshot, .post, Self.template(.delete), .delete, handler: delete),
       .page(.changeSnapshot, .post, Self.template(.pin), .delete) {
         try await change($0, RecordChange(isPinned: true), .pinned)
@@ -145,7 +144,7 @@ struct SnapshotPages: Sendable {
       record: record, contents: .failure(record.sealed == nil ? .damaged : .sealed),
       origin: PageOrigin(call.request).description,
       actions: Self.actions(on: record, of: call.caller),
-      showsHistory: history != nil && call.caller.may(.admin))
+      showsHistory: showsHistory && call.caller.may(.admin))
   }
 
   private static func panel(_ query: QueryParameters) throws(HTTPProblem) -> SnapshotPage.Panel? {
@@ -185,20 +184,6 @@ struct SnapshotPages: Sendable {
       return try BundleReading.decoded(string, in: entry, of: bundle, cache: viewer)
     }
     return try content.response(to: call.request)
-  }
-
-  private func showHistory(_ call: PageCall) async throws -> HTTPServerResponse {
-    _ = try call.query([])
-    let record = try await service.record(try call.value(of: .id), visibleTo: call.caller)
-    call.asAPI.concerns(record)
-    guard let history else { throw HTTPProblem.noSuchPath() }
-    let trail: AuditTrail
-    do { trail = try await history.trail(of: record.id) } catch {
-      throw StoreError(error)
-    }
-    let names = try await access.tokenNames(Set(trail.events.compactMap(\.token)))
-    let page = HistoryPage(record: record, trail: trail, tokenNames: names)
-    return try await pages.render(page, for: call.visitor)
   }
 
   /// Returns the bundle, or `nil` if it is sealed or damaged, which the snapshot's page shows.

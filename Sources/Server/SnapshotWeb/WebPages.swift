@@ -73,9 +73,10 @@ package struct WebPages: Sendable {
         pages, service, access: access, limits: limits, uploadsAreResumable: uploads.areResumable
       ).endpoints
       + SnapshotPages(
-        pages, service, access: access, limits: limits, history: history,
+        pages, service, access: access, limits: limits, showsHistory: history != nil,
         viewer: ViewerCache(copies), filter: comparisonFilter
       ).endpoints
+      + HistoryPages(pages, service, access: access, history).endpoints
       + DeletionPages(pages, service, limits: limits).endpoints
       + SearchPages(pages, service).endpoints
       + ComparisonPages(pages, service, filter: comparisonFilter).endpoints
