@@ -12,14 +12,14 @@ package enum SettledRecordsKind: CaseIterable, Sendable {
   package static let allCases: [SettledRecordsKind] =
     PostgreSQLServer.isInstalled ? [.memory, .postgresql] : [.memory]
 
-  /// Runs `body` with an empty catalogue, its notes, and its settled records.
+  /// Runs `body` with an empty catalogue, its intents, and its settled records.
   fileprivate func with(
-    _ body: (any Catalog, any ChangeNotes, any SettledRecords) async throws -> Void
+    _ body: (any Catalog, any ChangeIntents, any SettledRecords) async throws -> Void
   ) async throws {
     switch self {
     case .memory:
-      let (catalog, notes) = (InMemoryCatalog(), InMemoryChangeNotes())
-      try await body(catalog, notes, InMemorySettledRecords(catalog, notes: notes))
+      let (catalog, intents) = (InMemoryCatalog(), InMemoryChangeIntents())
+      try await body(catalog, intents, InMemorySettledRecords(catalog, intents: intents))
     case .postgresql:
       try await withDatabase { configuration in
         let catalog = try await PostgreSQLCatalog.open(configuration)
@@ -49,22 +49,22 @@ package enum SettledRecordsKind: CaseIterable, Sendable {
   }
 
   @Test(arguments: SettledRecordsKind.allCases)
-  func `a record is not settled while there is a note of its snapshot`(kind: SettledRecordsKind) async throws
+  func `a record is not settled while there is an intent of its snapshot`(kind: SettledRecordsKind) async throws
   {
-    try await kind.with { catalog, notes, records in
+    try await kind.with { catalog, intents, records in
       let snapshots = try (0..<2).map { _ in try record { $0.attempt = SnapshotID() } }
-      let (noted, other) = (snapshots[0], snapshots[1])
+      let (changed, other) = (snapshots[0], snapshots[1])
       try await catalog.insert(snapshots)
-      let changes = (0..<2).map { _ in NotedChange(SnapshotID(), of: noted.id) }
-      try await notes.write(changes, removing: [])
-      #expect(try await records.settledRecord(noted.id) == nil)
+      let changes = (0..<2).map { _ in ChangeIntent(SnapshotID(), of: changed.id) }
+      try await intents.write(changes, removing: [])
+      #expect(try await records.settledRecord(changed.id) == nil)
       #expect(try await records.settledRecord(other.id) == other.settled)
-      try await notes.write([], removing: [changes[0]])
-      #expect(try await records.settledRecord(noted.id) == nil)
-      // The record is inserted before the note of its creation is removed.
-      let creation = NotedChange(SnapshotID(), of: noted.id, isCreation: true)
-      try await notes.write([creation], removing: [changes[1]])
-      #expect(try await records.settledRecord(noted.id) == noted.settled)
+      try await intents.write([], removing: [changes[0]])
+      #expect(try await records.settledRecord(changed.id) == nil)
+      // The record is inserted before the intent of its creation is removed.
+      let creation = ChangeIntent(SnapshotID(), of: changed.id, isCreation: true)
+      try await intents.write([creation], removing: [changes[1]])
+      #expect(try await records.settledRecord(changed.id) == changed.settled)
     }
   }
 

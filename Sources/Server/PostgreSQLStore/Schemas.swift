@@ -14,10 +14,10 @@ enum Schemas {
   /// - `day`: numbers of records and bytes received per day. Every change adds rows, so that servers do not wait for each
   ///   other; they are summed up from time to time.
   /// - `state`: one row.
-  /// - `unindexed`: the notes of changes that the index possibly lacks, which are lost with it and never without it.
+  /// - `unindexed`: the intents of changes that the index possibly lacks, which are lost with it and never without it.
   ///
   /// A step that changes the meaning of rows, or the terms, replaces the tables and starts a new generation, so that a
-  /// server builds the index again. The notes remain: what a server of a former version changes meanwhile stays noted,
+  /// server builds the index again. The intents remain: what a server of a former version changes meanwhile keeps its intent,
   /// because its statements fail, until a newer one indexes it.
   static let catalog = PostgreSQLMigrations(
     schema: "snapshot_catalog_1",

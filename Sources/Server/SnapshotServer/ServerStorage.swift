@@ -166,14 +166,14 @@ extension ServerStorage {
   ///   - client: the object store.
   ///   - rows: the resumable uploads of all servers.
   ///   - catalog: the index of all servers, which the caller closes.
-  ///   - notes: the changes that the index possibly lacks.
+  ///   - intents: the changes that the index possibly lacks.
   ///   - settledRecords: the records with which bundles are sent; `nil` if those of the object store are read.
   ///   - lock: selects the server that maintains the store.
   ///   - downloads: who sends bundles to clients.
   ///   - observer: records what the store does.
   package static func open(
     _ settings: ServerSettings, in client: S3Client, rows: any UploadRows, catalog: any Catalog,
-    notes: any ChangeNotes, settledRecords: (any SettledRecords)? = nil, lock: any MaintenanceLock,
+    intents: any ChangeIntents, settledRecords: (any SettledRecords)? = nil, lock: any MaintenanceLock,
     downloads: DownloadSource = .server, observer: StorageObserver = StorageObserver(), logger: Logger
   ) async throws(ServerError) -> ServerStorage {
     guard settings.retention.quotaBytes == nil else { throw .quotaUnsupported }
@@ -188,7 +188,7 @@ extension ServerStorage {
     configuration.reserve = settings.reservedBytes
     let copies = CopySpace(folder: folder, reserve: settings.reservedBytes)
     configuration.onShortage = { copies.reclaim() }
-    configuration.notes = notes
+    configuration.intents = intents
     configuration.settledRecords = settledRecords
     configuration.onRead = observer.onCacheRead
     configuration.onVerification = { verified.continuation.yield($0) }

@@ -161,9 +161,9 @@ package final class CatalogIndexer: Sendable {
   /// it ended.
   private func adoptUnindexed() async throws {
     guard let journal else { return }
-    let (noted, isMarked) = (try await journal.notedSnapshots(), try await journal.hasMarks())
+    let (intended, isMarked) = (try await journal.snapshotsWithIntents(), try await journal.hasMarks())
     state.withLock { state in
-      state.missed.insert(noted)
+      state.missed.insert(intended)
       if isMarked { state.compared = nil }
     }
   }
@@ -222,7 +222,7 @@ package final class CatalogIndexer: Sendable {
     {
       try await remains.remove(marks)
     }
-    try await indexOverdueNotes(of: remains)
+    try await indexOverdueIntents(of: remains)
   }
 
   /// - Parameter rereading: whether records that are in the catalogue are read again.
@@ -247,13 +247,13 @@ package final class CatalogIndexer: Sendable {
   }
 
   /// Indexes the changes that servers left unindexed that ended.
-  private func indexOverdueNotes(of journal: ChangeJournal) async throws {
-    var notes: [NotedChange]
+  private func indexOverdueIntents(of journal: ChangeJournal) async throws {
+    var intents: [ChangeIntent]
     repeat {
-      notes = try await journal.overdueNotes()
-      try await refresh(Set(notes.map(\.snapshot)))
-      try await journal.remove(notes)
-    } while !notes.isEmpty
+      intents = try await journal.overdueIntents()
+      try await refresh(Set(intents.map(\.snapshot)))
+      try await journal.remove(intents)
+    } while !intents.isEmpty
   }
 
   /// Brings the catalogue's records of `ids` up to date.
@@ -281,7 +281,7 @@ package final class CatalogIndexer: Sendable {
     journal?.settle(changes)
   }
 
-  /// Removes the notes of changes that are in the catalogue. If that fails, other servers read their records again.
+  /// Removes the intents of changes that are in the catalogue. If that fails, other servers read their records again.
   package func close() async {
     do { try await journal?.flush() } catch { log(error) }
   }

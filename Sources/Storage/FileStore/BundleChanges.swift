@@ -49,7 +49,7 @@ final class BundleChanges: Sendable {
       let revert: @Sendable () throws(SystemError) -> Void
       do throws(SystemError) {
         if isLost, let record = try layout.intactRecord(id)?.record {
-          folder.noteLoss(of: id, counted: record.size)
+          folder.recordLoss(of: id, counted: record.size)
         }
         revert = try makeTombstone(of: id)
       } catch {
@@ -68,7 +68,7 @@ final class BundleChanges: Sendable {
         for kind in [StorageLayout.Kind.bundle, .damaged] { try folder.removeBundle(kind, of: id) }
         try faults.before(.removeRecord)
         try layout.emptyTombstone(of: id)
-        folder.noteRemoval(in: layout.folder(of: id))
+        folder.recordRemoval(in: layout.folder(of: id))
       }
       folder.endLoss(of: id)
       folder.endRemoval()

@@ -268,7 +268,7 @@ package final class FileBundleStore: BundleStore, UploadStore {
     try await recovery.require(id)
     do {
       let bundle = try await scan.openAnew(id)
-      await verification.noteFound(bundle.record)
+      await verification.recordFound(bundle.record)
       return bundle
     } catch {
       if case .damaged = error {

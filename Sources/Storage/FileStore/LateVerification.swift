@@ -79,12 +79,12 @@ final class LateVerification: Sendable {
 
   /// Enqueues the check of a bundle's checksums. Shorter checks go first.
   func add(_ id: SnapshotID) {
-    noteUnverified(id)
+    addUnverified(id)
     queue.async { [weak self] in self?.beginCheck(of: id) }
   }
 
-  /// Notes that the checksums of a bundle are to be verified, also if the store is closed before ``add(_:)`` is called.
-  func noteUnverified(_ id: SnapshotID) { unverified.withLock { _ = $0.ids.insert(id) } }
+  /// Records that the checksums of a bundle are to be verified, also if the store is closed before ``add(_:)`` is called.
+  func addUnverified(_ id: SnapshotID) { unverified.withLock { _ = $0.ids.insert(id) } }
 
   /// Resumes the checks that the last run left pending in one shard.
   func resume(_ shard: SnapshotShard) {
@@ -133,7 +133,7 @@ final class LateVerification: Sendable {
     do {
       try committer.requireOpen()
       let record = try folder.layout.storedRecord(id)
-      guard record.verified != .intact, try !folder.layout.isOutOfUse(id) else { return noteVerified(id) }
+      guard record.verified != .intact, try !folder.layout.isOutOfUse(id) else { return removeUnverified(id) }
       unverified.withLock { _ = $0.ids.insert(id) }
       let zip = URL(filePath: folder.layout.path(.bundle, of: id))
       let job = CheckJob(zip, size: record.size, by: validate) { [weak self] result in
@@ -146,7 +146,7 @@ final class LateVerification: Sendable {
     }
   }
 
-  /// Notes the result of a check, to be recorded.
+  /// Keeps the result of a check, to be recorded.
   private func judge(_ record: SnapshotRecord, _ result: Result<CheckJob.Outcome, BundleError>) {
     var record = record
     do throws(StoreError) {
@@ -190,14 +190,14 @@ final class LateVerification: Sendable {
         ? try await changes.setAside(id, isLost: verdict.isLoss)
         : try await changes.change(
           RecordChange(verified: verified, problemCount: verdict.record.problemCount), of: id)
-      noteVerified(id)
+      removeUnverified(id)
       await onVerification(record)
     } catch {
       report(error, of: id)
     }
   }
 
-  /// Has a bundle set aside that can't be served as its record describes, or notes that it is lost. A bundle whose record
+  /// Has a bundle set aside that can't be served as its record describes, or records that it is lost. A bundle whose record
   /// is damaged stays in place. Blocks.
   func setAsideLater(_ id: SnapshotID) {
     guard !folder.isKnownLoss(id) else { return }
@@ -205,7 +205,7 @@ final class LateVerification: Sendable {
       if try folder.layout.isOutOfUse(id) {
         guard try folder.layout.isLost(id) else { return }
         let size = try folder.layout.storedRecord(id).size
-        guard folder.noteLoss(of: id, counted: size) else { return }
+        guard folder.recordLoss(of: id, counted: size) else { return }
       }
       settleDamage(of: id, isLoss: folder.isKnownLoss(id))
     } catch {
@@ -224,19 +224,19 @@ final class LateVerification: Sendable {
     }
   }
 
-  /// Notes that a bundle has its file, which can have been copied back by hand.
-  func noteFound(_ record: SnapshotRecord) async {
+  /// Records that a bundle has its file, which can have been copied back by hand.
+  func recordFound(_ record: SnapshotRecord) async {
     guard folder.endLoss(of: record.id) else { return }
     folder.quotaTracker.add(StoreUsage(bundles: 1, bytes: record.size))
     await onVerification(record)
   }
 
-  private func noteVerified(_ id: SnapshotID) { unverified.withLock { _ = $0.ids.remove(id) } }
+  private func removeUnverified(_ id: SnapshotID) { unverified.withLock { _ = $0.ids.remove(id) } }
 
   private func report(_ failure: StoreError, of id: SnapshotID) {
     switch failure {
     case .deleted, .notFound:
-      noteVerified(id)
+      removeUnverified(id)
       folder.logger.debug("The bundle was deleted before it was verified", metadata: ["id": "\(id)"])
     default:
       folder.logger.warning(

@@ -176,7 +176,7 @@ final class Publisher: Sendable {
         do throws(SystemError) { try move(upload.names, to: record.id) } catch { throw StoreError(error) }
         return Committer.Change(outcome: (.created(record), false)) {
           upload.arrival.keep()
-          if record.verified == .pending { self.verification.noteUnverified(record.id) }
+          if record.verified == .pending { self.verification.addUnverified(record.id) }
         } undo: {
           self.folder.attempt("revert a publication") { try self.revert(upload.names, of: record.id) }
           self.layout.forget(record.id)
@@ -190,7 +190,7 @@ final class Publisher: Sendable {
     _ existing: SnapshotRecord, with upload: WholeUpload
   ) throws(StoreError) -> Committer.Change<(Publication, isRepair: Bool)> {
     let (id, bundle) = (existing.id, layout.path(.bundle, of: existing.id))
-    if try layout.isLost(id) { folder.noteLoss(of: id, counted: existing.size) }
+    if try layout.isLost(id) { folder.recordLoss(of: id, counted: existing.size) }
     do {
       try faults.before(.publishBundle)
       try Folder.publish(upload.names.bundle, as: bundle)

@@ -197,7 +197,7 @@ final class Recovery: Sendable {
         lost.append(id)
       }
     }
-    folder.noteLosses(lost.sorted())
+    folder.recordLosses(lost.sorted())
     return usage
   }
 

@@ -65,15 +65,15 @@ final class StorageFolder: Sendable {
   /// Whether a cleanup failed or was not done, so that the next start must repair the storage.
   var needsRepair: Bool { state.withLock { $0.needsRepair || $0.removals > 0 } }
 
-  /// Notes that a bundle was deleted, and its files will be removed. Call ``endRemoval()`` afterwards.
+  /// Records that a bundle was deleted, and its files will be removed. Call ``endRemoval()`` afterwards.
   func beginRemoval() { state.withLock { $0.removals += 1 } }
 
   func endRemoval() { state.withLock { $0.removals -= 1 } }
 
-  /// Notes that the removal of files from `folder` may not be durable.
-  func noteRemoval(in folder: String) { state.withLock { _ = $0.unflushed.insert(folder) } }
+  /// Records that the removal of files from `folder` may not be durable.
+  func recordRemoval(in folder: String) { state.withLock { _ = $0.unflushed.insert(folder) } }
 
-  /// Makes all noted removals durable. Blocks.
+  /// Makes all recorded removals durable. Blocks.
   func flushRemovals() throws(SystemError) {
     for folder in state.withLock({ $0.unflushed }).sorted() {
       try Folder.synchronize(folder)
@@ -89,18 +89,18 @@ final class StorageFolder: Sendable {
   /// Whether a bundle is known to have no file.
   func isKnownLoss(_ id: SnapshotID) -> Bool { state.withLock { $0.lost.contains(id) } }
 
-  /// Notes that the files of published bundles are gone, which are not counted.
-  func noteLosses(_ ids: [SnapshotID]) {
+  /// Records that the files of published bundles are gone, which are not counted.
+  func recordLosses(_ ids: [SnapshotID]) {
     guard !ids.isEmpty else { return }
     state.withLock { $0.lost.formUnion(ids) }
     logLosses(ids)
   }
 
-  /// Notes that the file of a published bundle is gone.
+  /// Records that the file of a published bundle is gone.
   /// - Parameter size: the size with which the bundle was counted.
   /// - Returns: whether that was unknown.
   @discardableResult
-  func noteLoss(of id: SnapshotID, counted size: Int64) -> Bool {
+  func recordLoss(of id: SnapshotID, counted size: Int64) -> Bool {
     guard state.withLock({ $0.lost.insert(id).inserted }) else { return false }
     layout.forget(id)
     quotaTracker.forget(size)
@@ -108,7 +108,7 @@ final class StorageFolder: Sendable {
     return true
   }
 
-  /// Notes that a bundle was repaired or deleted.
+  /// Records that a bundle was repaired or deleted.
   /// - Returns: whether it was known to be lost.
   @discardableResult
   func endLoss(of id: SnapshotID) -> Bool { state.withLock { $0.lost.remove(id) != nil } }
@@ -131,7 +131,7 @@ final class StorageFolder: Sendable {
     do {
       let size = try Folder.size(of: path)
       try Folder.remove(path)
-      noteRemoval(in: layout.folder(of: id))
+      recordRemoval(in: layout.folder(of: id))
       layout.forget(id)
       quotaTracker.forget(size)
     } catch  where error.isNotFound {}

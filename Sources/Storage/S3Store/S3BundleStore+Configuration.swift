@@ -27,12 +27,12 @@ extension S3BundleStore {
     package var uploadLease = Duration.seconds(5)
     /// The age at which bytes that nothing names are deleted.
     package var orphanAge = Duration.seconds(24 * 3600)
-    /// Where changes are noted until they are in the catalogue; `nil` if all records are compared with it instead.
-    package var notes: (any ChangeNotes)?
+    /// Where the intents of changes are until the catalogue has these; `nil` if all records are compared with it instead.
+    package var intents: (any ChangeIntents)?
     /// The records with which bundles are sent, so that the record in the object store is not read; `nil` if it always is.
-    /// Needs ``notes``.
+    /// Needs ``intents``.
     package var settledRecords: (any SettledRecords)?
-    /// The limits of the notes.
+    /// The limits of the intents.
     package var journal = ChangeJournal.Limits()
     /// Called when an upload finds too little free space in the local folder, on a thread that may block. If it frees
     /// space, the upload uses that.

@@ -26,7 +26,7 @@ import SystemIO
 package final class S3BundleStore: BundleStore, UploadStore {
   /// The limits of uploads.
   package let uploadLimits: UploadLimits
-  /// Finds the changes that the catalogue lacks, if the configuration has notes.
+  /// Finds the changes that the catalogue lacks, if the configuration has intents.
   package let journal: ChangeJournal?
   /// Stores how far the regular verification of all bundles has come.
   package var scrubProgress: any ScrubProgressStore { S3ScrubProgress(client: client) }
@@ -98,7 +98,7 @@ package final class S3BundleStore: BundleStore, UploadStore {
       $0.retries.attempts = 1
       $0.timeouts.total = S3StoreLimits.probeSeconds
     }
-    journal = configuration.notes.map {
+    journal = configuration.intents.map {
       ChangeJournal($0, marks: S3ChangeMarks(client: client), limits: configuration.journal, logger: logger)
     }
     states = SnapshotStates(client: client, writer: writer, journal: journal)

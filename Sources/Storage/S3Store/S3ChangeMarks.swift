@@ -3,7 +3,7 @@ import S3Client
 import SnapshotFormat
 import SnapshotStore
 
-/// The marks that changes were made without a note, as empty objects: see ``/SnapshotStore/ChangeJournal``.
+/// The marks that changes were made without an intent, as empty objects: see ``/SnapshotStore/ChangeJournal``.
 struct S3ChangeMarks: ChangeMarks {
   let client: S3Client
 

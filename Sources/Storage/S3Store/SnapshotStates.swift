@@ -51,8 +51,8 @@ struct SnapshotStates: Sendable {
   func create(_ id: SnapshotID, _ content: StoredState.Content) async throws(StoreError) -> Creation {
     let change = StoredState.ChangeID()
     let bytes = try encode(StoredState(content, by: change))
-    let noted = NotedChange(change, of: id, isCreation: true)
-    return try await journaled(noted) { progress async throws(StoreError) in
+    let intent = ChangeIntent(change, of: id, isCreation: true)
+    return try await journaled(intent) { progress async throws(StoreError) in
       for round in 1...Self.rounds {
         let outcome = try await progress.write(content) { () async throws(S3Error) in
           try await writer.create(ObjectKeys.record(id), bytes)
@@ -87,7 +87,7 @@ struct SnapshotStates: Sendable {
     _ decide: (SnapshotRecord, _ attempt: SnapshotID) throws(StoreError) -> Decision
   ) async throws(StoreError) -> (record: SnapshotRecord, attempt: SnapshotID) {
     let change = StoredState.ChangeID()
-    return try await journaled(NotedChange(change, of: id)) { progress async throws(StoreError) in
+    return try await journaled(ChangeIntent(change, of: id)) { progress async throws(StoreError) in
       var decided: (record: SnapshotRecord, attempt: SnapshotID, content: StoredState.Content)?
       var base: S3ETag?
       for round in 1...Self.rounds {
@@ -116,7 +116,7 @@ struct SnapshotStates: Sendable {
 
   /// Runs `body`, which makes a change, and reports to the journal how it ended.
   private func journaled<Value>(
-    _ change: NotedChange, _ body: (inout Progress) async throws(StoreError) -> Value
+    _ change: ChangeIntent, _ body: (inout Progress) async throws(StoreError) -> Value
   ) async throws(StoreError) -> Value {
     var progress = Progress(change: change, journal: journal)
     do {
@@ -131,7 +131,7 @@ struct SnapshotStates: Sendable {
 
   /// What is known about the writes of one change.
   private struct Progress {
-    let change: NotedChange
+    let change: ChangeIntent
     let journal: ChangeJournal?
     /// How the change would have ended if no other write followed.
     var outcome = ChangeJournal.Outcome.withoutEffect
@@ -140,7 +140,7 @@ struct SnapshotStates: Sendable {
     mutating func write(
       _ content: StoredState.Content, _ send: () async throws(S3Error) -> S3ConditionalWriter.Outcome
     ) async throws(StoreError) -> S3ConditionalWriter.Outcome {
-      try await journal?.prepare(change, mustBeNoted: content == .deleted)
+      try await journal?.prepare(change, needsIntent: content == .deleted)
       let sent = try await StoreError.accessing(send)
       outcome = .unknown
       return sent

@@ -100,7 +100,7 @@ struct IndexWriter {
     }
   }
 
-  /// Removes a record, and notes its id so that it is never inserted again.
+  /// Removes a record, and keeps its id so that it is never inserted again.
   mutating func remove(_ id: Data) throws {
     if let existing = try existing(id) { try delete(existing) }
     try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])

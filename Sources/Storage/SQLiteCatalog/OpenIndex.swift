@@ -299,7 +299,7 @@ final class OpenIndex: Sendable {
   /// Ends all reads. The integrity check reads the whole database, and the log can't be truncated before it ends.
   func endReads() throws {
     database.interrupt()
-    // Each connection notes the interruption until its next statement. A checkpoint is not a statement, and would fail.
+    // Each connection keeps the interruption until its next statement. A checkpoint is not a statement, and would fail.
     try database.writeWithoutTransaction { try $0.execute(sql: "SELECT 1") }
   }
 

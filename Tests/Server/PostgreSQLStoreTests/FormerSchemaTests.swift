@@ -28,13 +28,13 @@ struct FormerSchemaTests {
     """
 
   @Test(arguments: 1...5)
-  func `the index of a former version is built again, and its notes remain`(steps: Int) async throws {
+  func `the index of a former version is built again, and its intents remain`(steps: Int) async throws {
     try await withDatabase { configuration in
       let former = PostgreSQLMigrations(
         schema: Schemas.catalog.schema, Array(Schemas.catalog.steps.prefix(steps)))
       let admin = PostgreSQLPool(configuration)
       defer { admin.close() }
-      let note = NotedChange(SnapshotID(), of: SnapshotID(), isCreation: false)
+      let intent = ChangeIntent(SnapshotID(), of: SnapshotID(), isCreation: false)
       try await admin.perform { connection throws in
         try former.apply(connection)
         try connection.execute("SET search_path = \(Schemas.catalog.schema);" + Self.tables)
@@ -48,7 +48,7 @@ struct FormerSchemaTests {
         guard steps > 1 else { return }
         _ = try connection.query(
           "INSERT INTO unindexed (number, id) VALUES ($1, $2)",
-          [.bytes(Array(note.number.bytes)), .bytes(Array(note.snapshot.bytes))])
+          [.bytes(Array(intent.number.bytes)), .bytes(Array(intent.snapshot.bytes))])
       }
       let catalog = try await PostgreSQLCatalog.open(configuration)
       defer { catalog.close() }
@@ -60,7 +60,7 @@ struct FormerSchemaTests {
         ).map { try $0.text(0) }
       }
       #expect(tables == ["day", "schema_version", "snapshot", "state", "unindexed", "word"])
-      #expect(try await catalog.overdue(.zero, limit: 10) == (steps > 1 ? [note] : []))
+      #expect(try await catalog.overdue(.zero, limit: 10) == (steps > 1 ? [intent] : []))
       let record = try record()
       try await catalog.insert(record)
       try await catalog.complete(generation: 8)

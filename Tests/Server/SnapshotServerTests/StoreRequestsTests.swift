@@ -16,7 +16,7 @@ import Testing
   /// Servers that share an object store and a database.
   private struct Servers {
     let objects: FakeS3Server
-    let notes = InMemoryChangeNotes()
+    let intents = InMemoryChangeIntents()
     let catalog = InMemoryCatalog()
 
     /// Runs `body` with a further server.
@@ -24,7 +24,7 @@ import Testing
       let folder = try TemporaryFolder()
       let storage = try await ServerStorage.open(
         ServerSettings(port: 0, storage: folder.path), in: .of(objects), rows: InMemoryUploadRows(),
-        catalog: catalog, notes: notes, settledRecords: InMemorySettledRecords(catalog, notes: notes),
+        catalog: catalog, intents: intents, settledRecords: InMemorySettledRecords(catalog, intents: intents),
         lock: SoleServer(), logger: .quiet)
       try await body(TestAPI(over: (storage, catalog)))
       await storage.close()
@@ -55,7 +55,7 @@ import Testing
     method: HTTPRequest.Method
   ) async throws {
     try await Self.withServer { api, objects, bundle in
-      // The server looks for changes without notes when it starts, which the first request waits for.
+      // The server looks for changes without intents when it starts, which the first request waits for.
       try await api.send(.get, "/v1/snapshots")
       let before = objects.calls.count
       let answer = try await api.upload(bundle.bytes, method, id: method == .put ? bundle.id : nil)
@@ -83,7 +83,7 @@ import Testing
       try await servers.with { one in
         #expect(try await one.upload(bundle.bytes).status == 201)
         try await servers.with { other in
-          // The other server looks for changes without notes, too.
+          // The other server looks for changes without intents, too.
           try await other.send(.get, "/v1/snapshots")
           for api in [one, other] {
             for expected in [["GET bytes"], []] {
@@ -108,7 +108,7 @@ import Testing
           #expect(try await one.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
           try await one.application.storage.journal?.flush()
-          #expect(servers.notes.all.isEmpty)
+          #expect(servers.intents.all.isEmpty)
           #expect(try await other.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 410)
         }
       }
@@ -135,7 +135,7 @@ import Testing
     try await Self.withServers { servers, bundle in
       try await servers.with { api in
         #expect(try await api.upload(bundle.bytes).status == 201)
-        servers.notes.isAvailable = false
+        servers.intents.isAvailable = false
         let calls = try await servers.calls {
           let sent = try await api.send(.get, "/v1/snapshots/\(bundle.id).zip")
           #expect(sent.bytes == bundle.bytes)
@@ -145,7 +145,7 @@ import Testing
         #expect(refused.status == 503 && refused.fields[.retryAfter] != nil)
         #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").status == 200)
         #expect(try await api.upload(try ZippedSample("other").bytes).status == 201)
-        servers.notes.isAvailable = true
+        servers.intents.isAvailable = true
         #expect(try await api.send(.delete, "/v1/snapshots/\(bundle.id)").status == 204)
       }
     }
@@ -160,10 +160,10 @@ import Testing
           #expect(sent.status == 200)
         }
         #expect(calls == ["GET bytes"])
-        // The database answers again, and has neither the change nor a note of it.
-        servers.notes.isAvailable = false
+        // The database answers again, and has neither the change nor an intent of it.
+        servers.intents.isAvailable = false
         try await api.application.storage.store.setAside(bundle.id)
-        servers.notes.isAvailable = true
+        servers.intents.isAvailable = true
         #expect(try await api.send(.get, "/v1/snapshots/\(bundle.id).zip").kind == "snapshot-damaged")
       }
     }
@@ -177,13 +177,13 @@ import Testing
         try await servers.with { other in
           #expect(try await one.upload(bundle.bytes, .put, id: bundle.id).status == 201)
           let record = try #require(servers.catalog.record(bundle.id))
-          servers.notes.isAvailable = false
+          servers.intents.isAvailable = false
           let store = one.application.storage.store
           try await store.setAside(bundle.id)
           let upload = try await store.beginUpload()
           try await upload.append(IOBuffer(bundle.bytes[...]))
           _ = try await upload.commit(Attachment(report: record.report, id: bundle.id))
-          servers.notes.isAvailable = true
+          servers.intents.isAvailable = true
           // The bytes that the database names were replaced.
           let calls = try await servers.calls {
             let sent = try await other.send(.get, "/v1/snapshots/\(bundle.id).zip")

@@ -22,7 +22,7 @@ import Testing
         objects, environment: S3Environment(now: { Date() + seconds }, sleep: { _ in }))
       let storage = try await ServerStorage.open(
         ServerSettings(port: 0, storage: folder.path), in: client, rows: rows, catalog: catalog,
-        notes: InMemoryChangeNotes(), lock: SoleServer(),
+        intents: InMemoryChangeIntents(), lock: SoleServer(),
         logger: .quiet)
       let api = TestAPI(over: (storage, catalog))
       let bundle = try ZippedSample()

@@ -20,7 +20,7 @@ import Testing
   /// What the servers share.
   private struct Servers {
     let objects: FakeS3Server
-    let notes = InMemoryChangeNotes()
+    let intents = InMemoryChangeIntents()
     let catalog = FailingCatalog()
     private let folder: TemporaryFolder
 
@@ -33,7 +33,7 @@ import Testing
     func start() async throws -> ServerApplication {
       let settings = ServerSettings(port: 0, storage: folder.file("\(SnapshotID())").path)
       let storage = try await ServerStorage.open(
-        settings, in: .of(objects), rows: InMemoryUploadRows(), catalog: catalog, notes: notes,
+        settings, in: .of(objects), rows: InMemoryUploadRows(), catalog: catalog, intents: intents,
         lock: SoleServer(), logger: .quiet)
       let application = ServerApplication(settings, storage: storage, logger: .quiet)
       await application.indexer.prepare(storeIsEmpty: false, isReconciled: storage.isReconciled)
@@ -42,7 +42,7 @@ import Testing
 
     /// Lets the database answer, or not.
     func setDatabase(isAvailable: Bool) {
-      notes.isAvailable = isAvailable
+      intents.isAvailable = isAvailable
       catalog.isFailing.set(!isAvailable)
       catalog.isUnavailable.set(!isAvailable)
     }
@@ -50,7 +50,7 @@ import Testing
     /// Lets so much time pass that a server counts as ended that has not answered.
     func wait() {
       let limits = ChangeJournal.Limits()
-      notes.age(by: limits.overdueNotes + .seconds(1))
+      intents.age(by: limits.overdueIntents + .seconds(1))
       objects.age(by: limits.overdueMarks / .seconds(1) + 1)
     }
 
@@ -111,7 +111,7 @@ import Testing
       let first = try await servers.start()
       let ids = try await [attach(first, "1"), attach(first, "2"), attach(first, "3")]
       await first.close()
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
       let before = servers.objects.calls.count
       let second = try await servers.start()
       #expect(second.indexer.progress == .ready && second.indexer.comparison == nil)
@@ -122,17 +122,17 @@ import Testing
     }
   }
 
-  @Test func `a server ends before it attaches a bundle: its note is removed, and the UUID can be used`()
+  @Test func `a server ends before it attaches a bundle: its intent is removed, and the UUID can be used`()
     async throws
   {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
       let bundle = try ZippedSample()
-      try await one.storage.journal?.prepare(NotedChange(SnapshotID(), of: bundle.id))
-      #expect(servers.notes.all.count == 1)
+      try await one.storage.journal?.prepare(ChangeIntent(SnapshotID(), of: bundle.id))
+      #expect(servers.intents.all.count == 1)
       servers.wait()
       try await servers.takeOver(other)
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
       let upload = try await other.storage.store.beginUpload()
       try await upload.append(IOBuffer(bundle.bytes[...]))
       let record = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))).record
@@ -157,58 +157,58 @@ import Testing
       let records = try await servers.catalog.page(CatalogQuery(), PageRequest()).records
       #expect(Set(records.map(\.id)) == [attached, pinned])
       #expect(records.first { $0.id == pinned }?.isPinned == true)
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
       #expect(servers.lists(since: before) == 1)
     }
   }
 
   @Test(arguments: [true, false])
-  func `a server that starts again indexes what it left, with or without a database before`(isNoted: Bool)
+  func `a server that starts again indexes what it left, with or without a database before`(hasIntent: Bool)
     async throws
   {
     try await withServers { servers in
       let one = try await servers.start()
       let former = try await attach(one, "1")
-      if !isNoted { servers.setDatabase(isAvailable: false) }
+      if !hasIntent { servers.setDatabase(isAvailable: false) }
       let attached = try await attachOnly(one, "2")
-      // Nothing is deleted without a note: other servers would still send it.
-      if isNoted { try await one.storage.store.delete(former) }
+      // Nothing is deleted without an intent: other servers would still send it.
+      if hasIntent { try await one.storage.store.delete(former) }
       servers.setDatabase(isAvailable: true)
-      let (notes, marks) = (servers.notes.all, servers.marks)
-      #expect(marks.isEmpty == isNoted)
+      let (intents, marks) = (servers.intents.all, servers.marks)
+      #expect(marks.isEmpty == hasIntent)
       let again = try await servers.start()
       try await again.indexer.update()
-      #expect(try await servers.listed == (isNoted ? [attached] : [former, attached]))
+      #expect(try await servers.listed == (hasIntent ? [attached] : [former, attached]))
       // A write of the server that ended can still arrive.
-      #expect(servers.notes.all == notes && servers.marks == marks)
+      #expect(servers.intents.all == intents && servers.marks == marks)
       #expect(again.indexer.comparison == nil)
     }
   }
 
-  @Test func `a server ends before it removes the note of what it indexed`() async throws {
+  @Test func `a server ends before it removes the intent of what it indexed`() async throws {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
       let id = try await attach(one)
-      #expect(servers.notes.all.map(\.snapshot) == [id])
+      #expect(servers.intents.all.map(\.snapshot) == [id])
       servers.wait()
       try await servers.takeOver(other)
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
       #expect(try await servers.listed == [id])
     }
   }
 
-  @Test func `a server keeps the note of its change when another one indexes the same snapshot`() async throws
+  @Test func `a server keeps the intent of its change when another one indexes the same snapshot`() async throws
   {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
       let id = try await attach(one)
       try await one.indexer.update()
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
       try await one.storage.store.change(RecordChange(isPinned: true), of: id)
-      let notes = servers.notes.all
+      let intents = servers.intents.all
       try await other.service.change(RecordChange(end: .at(Date(timeIntervalSince1970: 4e9))), of: id)
       try await other.indexer.update()
-      #expect(servers.notes.all == notes)
+      #expect(servers.intents.all == intents)
     }
   }
 
@@ -299,7 +299,7 @@ import Testing
       #expect(servers.lists(since: before) == 0)
       #expect(servers.marks.isEmpty)
       try await server.indexer.update()
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
     }
   }
 
@@ -318,7 +318,7 @@ import Testing
     }
   }
 
-  @Test func `a change whose outcome is unknown is found under its note`() async throws {
+  @Test func `a change whose outcome is unknown is found under its intent`() async throws {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
       let bundle = try ZippedSample()
@@ -329,7 +329,7 @@ import Testing
         await failure { _ = try await upload.commit(Attachment(report: ReportID(validating: "BUG-1"))) }
           == "unavailable")
       servers.objects.inject(nil)
-      #expect(servers.notes.all.map(\.snapshot) == [bundle.id])
+      #expect(servers.intents.all.map(\.snapshot) == [bundle.id])
       try await one.indexer.update()
       servers.wait()
       try await servers.takeOver(other)
@@ -338,13 +338,13 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a change of a bundle whose outcome is unknown is found under its note`(isDeletion: Bool) async throws
+  func `a change of a bundle whose outcome is unknown is found under its intent`(isDeletion: Bool) async throws
   {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
       let id = try await attach(one)
       try await one.indexer.update()
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
       servers.objects.loseNextRecord()
       let store = one.storage.store
       let word = await failure {
@@ -357,17 +357,17 @@ import Testing
       #expect(word == "unavailable")
       servers.objects.inject(nil)
       try await one.indexer.update()
-      #expect(servers.notes.all.map(\.snapshot) == [id])
+      #expect(servers.intents.all.map(\.snapshot) == [id])
       servers.wait()
       try await servers.takeOver(other)
       let records = try await servers.catalog.page(CatalogQuery(), PageRequest()).records
       #expect(records.map(\.id) == (isDeletion ? [] : [id]))
       #expect(!records.contains { !$0.isPinned })
-      #expect(servers.notes.all.isEmpty)
+      #expect(servers.intents.all.isEmpty)
     }
   }
 
-  @Test func `a change that is executed late is found under its note, although its repetition was refused`()
+  @Test func `a change that is executed late is found under its intent, although its repetition was refused`()
     async throws
   {
     try await withServers { servers in
@@ -384,7 +384,7 @@ import Testing
       #expect(word == "unavailable")
       servers.objects.inject(nil)
       try await one.indexer.update()
-      #expect(servers.notes.all.map(\.snapshot) == [id])
+      #expect(servers.intents.all.map(\.snapshot) == [id])
       servers.wait()
       try await servers.takeOver(other)
       let records = try await servers.catalog.page(CatalogQuery(), PageRequest()).records
@@ -392,7 +392,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is deleted without a note, and no mark is made for it`() async throws {
+  @Test func `nothing is deleted without an intent, and no mark is made for it`() async throws {
     try await withServers { servers in
       let server = try await servers.start()
       let id = try await attach(server)
@@ -411,21 +411,21 @@ import Testing
     try await withServers { servers in
       let server = try await servers.start()
       let journal = try #require(server.storage.journal)
-      servers.notes.isAvailable = false
-      try await journal.prepare(NotedChange(SnapshotID(), of: SnapshotID()))
+      servers.intents.isAvailable = false
+      try await journal.prepare(ChangeIntent(SnapshotID(), of: SnapshotID()))
       #expect(servers.marks.count == 1)
-      let notes = servers.notes
-      let late = NotedChange(SnapshotID(), of: SnapshotID())
-      notes.isAvailable = true
-      notes.duringNextWrite {
-        notes.isAvailable = false
+      let intents = servers.intents
+      let late = ChangeIntent(SnapshotID(), of: SnapshotID())
+      intents.isAvailable = true
+      intents.duringNextWrite {
+        intents.isAvailable = false
         await #expect(throws: Never.self) { try await journal.prepare(late) }
-        notes.isAvailable = true
+        intents.isAvailable = true
       }
       try await journal.flush()
-      #expect(servers.marks.count == 1 && !notes.all.contains(late))
+      #expect(servers.marks.count == 1 && !intents.all.contains(late))
       try await journal.flush()
-      #expect(servers.marks.isEmpty && notes.all.contains(late))
+      #expect(servers.marks.isEmpty && intents.all.contains(late))
     }
   }
 

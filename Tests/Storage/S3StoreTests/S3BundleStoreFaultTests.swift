@@ -172,24 +172,24 @@ import Testing
     }
   }
 
-  @Test func `the note of a change that another server has made instead is removed`() async throws {
+  @Test func `the intent of a change that another server has made instead is removed`() async throws {
     try await withFakeS3 { server in
-      let notes = InMemoryChangeNotes()
+      let intents = InMemoryChangeIntents()
       let other = try await S3Node(server)
       let sample = SampleBundle()
       try await other.store.upload(sample)
       let duringPause = Lock<(@Sendable () async throws -> Void)?>(nil)
       let client = try S3Client.of(
         server, environment: S3Environment(sleep: { _ in try await duringPause.withLock { $0.take() }?() }))
-      let node = try await S3Node(client) { $0.notes = notes }
+      let node = try await S3Node(client) { $0.intents = intents }
       duringPause.withLock { pause in
         pause = { try await other.store.change(RecordChange(isPinned: true), of: sample.id) }
       }
       let isHit = server.fail(after: 0, .refused(status: 500, code: "InternalError")) { $0.isConditional }
       #expect(try await node.store.change(RecordChange(isPinned: true), of: sample.id).isPinned)
-      #expect(isHit.isRaised && notes.all.count == 1)
+      #expect(isHit.isRaised && intents.all.count == 1)
       try await node.store.journal?.flush()
-      #expect(notes.all.isEmpty)
+      #expect(intents.all.isEmpty)
       for node in [node, other] { await node.store.close() }
     }
   }

@@ -6,9 +6,9 @@ import StoreTesting
 import SystemIO
 import Testing
 
-/// The journal of one server, with notes and marks in memory.
+/// The journal of one server, with intents and marks in memory.
 @Suite struct ChangeJournalTests {
-  private let notes = InMemoryChangeNotes()
+  private let intents = InMemoryChangeIntents()
   private let marks = InMemoryChangeMarks()
 
   private func makeJournal(
@@ -16,99 +16,99 @@ import Testing
   ) -> ChangeJournal {
     var limits = ChangeJournal.Limits()
     change(&limits)
-    return ChangeJournal(notes, marks: marks, limits: limits, logger: .quiet)
+    return ChangeJournal(intents, marks: marks, limits: limits, logger: .quiet)
   }
 
-  private func makeChange(of snapshot: SnapshotID = SnapshotID()) -> NotedChange {
-    NotedChange(SnapshotID(), of: snapshot)
+  private func makeChange(of snapshot: SnapshotID = SnapshotID()) -> ChangeIntent {
+    ChangeIntent(SnapshotID(), of: snapshot)
   }
 
   @Test func `changes that exceed the limit in memory leave their mark`() async throws {
     let journal = makeJournal { $0.changes = 2 }
-    notes.isAvailable = false
+    intents.isAvailable = false
     for _ in 0..<3 { try await journal.prepare(makeChange()) }
-    notes.isAvailable = true
+    intents.isAvailable = true
     try await journal.flush()
-    #expect(notes.all.count == 2 && marks.names.count == 1)
-    journal.settle(Array(notes.all))
+    #expect(intents.all.count == 2 && marks.names.count == 1)
+    journal.settle(Array(intents.all))
     let former = marks.names
     try await journal.flush()
     // It is not taken for the mark of later changes.
-    notes.isAvailable = false
+    intents.isAvailable = false
     try await journal.prepare(makeChange())
     #expect(marks.names.count == 2)
     // The mark of later changes is removed.
     let later = marks.names.subtracting(former)
-    notes.isAvailable = true
+    intents.isAvailable = true
     try await journal.flush()
     #expect(later.count == 1 && marks.names == former)
   }
 
-  @Test func `a note or mark that is too old is made new before a change is tried again`() async throws {
+  @Test func `an intent or mark that is too old is made new before a change is tried again`() async throws {
     let journal = makeJournal { $0.validity = .zero }
     let change = makeChange()
     try await journal.prepare(change)
-    notes.age(by: ChangeJournal.Limits().overdueNotes * 2)
+    intents.age(by: ChangeJournal.Limits().overdueIntents * 2)
     try await journal.prepare(change)
-    #expect(try await journal.overdueNotes().isEmpty)
-    notes.isAvailable = false
+    #expect(try await journal.overdueIntents().isEmpty)
+    intents.isAvailable = false
     try await journal.prepare(change)
     let former = marks.names
     try await journal.prepare(change)
     #expect(marks.names.count == 1 && marks.names != former)
   }
 
-  @Test func `a change that must be noted is not made under a mark`() async throws {
+  @Test func `a change that needs an intent is not made under a mark`() async throws {
     let journal = makeJournal()
-    notes.isAvailable = false
+    intents.isAvailable = false
     let change = makeChange()
-    #expect(await failure { try await journal.prepare(change, mustBeNoted: true) } == "unavailable")
+    #expect(await failure { try await journal.prepare(change, needsIntent: true) } == "unavailable")
     #expect(marks.names.isEmpty)
     try await journal.prepare(makeChange())
-    #expect(await failure { try await journal.prepare(change, mustBeNoted: true) } == "unavailable")
-    notes.isAvailable = true
-    try await journal.prepare(change, mustBeNoted: true)
-    #expect(notes.all.contains(change))
+    #expect(await failure { try await journal.prepare(change, needsIntent: true) } == "unavailable")
+    intents.isAvailable = true
+    try await journal.prepare(change, needsIntent: true)
+    #expect(intents.all.contains(change))
   }
 
   @Test(arguments: [true, false])
-  func `notes that could not be removed are removed later`(isFlushed: Bool) async throws {
+  func `intents that could not be removed are removed later`(isFlushed: Bool) async throws {
     let journal = makeJournal()
     let (change, next) = (makeChange(), makeChange())
     try await journal.prepare(change)
     journal.end(change, .withoutEffect)
-    notes.isAvailable = false
+    intents.isAvailable = false
     if isFlushed {
       await #expect(throws: CatalogError.self) { try await journal.flush() }
     } else {
       try await journal.prepare(next)
     }
-    notes.isAvailable = true
+    intents.isAvailable = true
     try await journal.flush()
-    #expect(notes.all == (isFlushed ? [] : [next]))
+    #expect(intents.all == (isFlushed ? [] : [next]))
   }
 
-  @Test func `a change whose outcome is unknown is noted, and then known by its note alone`() async throws {
+  @Test func `a change whose outcome is unknown gets an intent, and is then known by it alone`() async throws {
     let journal = makeJournal()
     let change = makeChange()
-    notes.isAvailable = false
+    intents.isAvailable = false
     try await journal.prepare(change)
     journal.end(change, .unknown)
     #expect(journal.isUnindexed(change.snapshot))
-    notes.isAvailable = true
+    intents.isAvailable = true
     try await journal.flush()
-    #expect(notes.all == [change] && marks.names.isEmpty)
+    #expect(intents.all == [change] && marks.names.isEmpty)
     #expect(!journal.isUnindexed(change.snapshot))
     let other = makeChange()
     try await journal.prepare(other)
     journal.end(other, .unknown)
     #expect(!journal.isUnindexed(other.snapshot))
     try await journal.flush()
-    #expect(notes.all == [change, other])
+    #expect(intents.all == [change, other])
   }
 
-  @Test func `a written change is forgotten when every server can find its note`() async throws {
-    let journal = makeJournal { ($0.validity, $0.overdueNotes) = (.zero, .zero) }
+  @Test func `a written change is forgotten when every server can find its intent`() async throws {
+    let journal = makeJournal { ($0.validity, $0.overdueIntents) = (.zero, .zero) }
     let (written, running) = (makeChange(), makeChange())
     for change in [written, running] { try await journal.prepare(change) }
     journal.end(written, .written(nil))
@@ -116,7 +116,7 @@ import Testing
     try await journal.flush()
     #expect(journal.written(written.snapshot).isEmpty && !journal.isUnindexed(written.snapshot))
     #expect(journal.isUnindexed(running.snapshot))
-    #expect(notes.all == [written, running])
+    #expect(intents.all == [written, running])
   }
 
   @Test func `the changes of a record are those that resulted in it`() async throws {
@@ -133,7 +133,7 @@ import Testing
     journal.settle([changes[0]])
     #expect(journal.written([record]).isEmpty)
     try await journal.flush()
-    #expect(notes.all == Set(changes[1...]))
+    #expect(intents.all == Set(changes[1...]))
   }
 }
 

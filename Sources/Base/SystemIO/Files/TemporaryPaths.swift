@@ -3,7 +3,7 @@
 public enum TemporaryPaths {
   private static let paths = Lock<Set<String>>([])
 
-  /// Creates the file or folder at `path` by `create`, and notes it until ``forget(_:)``.
+  /// Creates the file or folder at `path` by `create`, and keeps its path until ``forget(_:)``.
   public static func create<Value: Sendable>(
     _ path: String, by create: () throws(SystemError) -> Value
   ) throws(SystemError) -> Value {

@@ -26,7 +26,7 @@ struct IndexWriter {
     if !rest.isEmpty { try insert(rest) }
   }
 
-  /// Removes a record, and notes its id so that it is never inserted again.
+  /// Removes a record, and keeps its id so that it is never inserted again.
   mutating func remove(_ id: [UInt8]) throws {
     let added = try connection.query(
       "INSERT INTO snapshot (id, removed) VALUES ($1, now()) ON CONFLICT (id) DO NOTHING", [.bytes(id)])

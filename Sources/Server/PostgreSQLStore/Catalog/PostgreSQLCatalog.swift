@@ -12,7 +12,7 @@ import SystemIO
 ///
 /// Each list, count and page is read from one state of the database. The state and the generation are those of the
 /// database, and ``/SnapshotStore/CatalogState/Extent/uncertain`` is never reported: what a server leaves that ends between
-/// a change of the store and one of the index is in its notes, see `ChangeJournal`. After a backup of the
+/// a change of the store and one of the index is in its intents, see `ChangeJournal`. After a backup of the
 /// database was restored, the index has to be built again.
 ///
 /// If the database cannot be reached, calls throw ``/SnapshotStore/CatalogError/unavailable(_:)``. They can be repeated: all

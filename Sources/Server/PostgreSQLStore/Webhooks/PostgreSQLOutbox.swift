@@ -136,7 +136,7 @@ package final class PostgreSQLOutbox: WebhookOutbox {
 
   // MARK: Maintenance
 
-  /// Notes which endpoints this server has, and removes those that no server has had for
+  /// Records which endpoints this server has, and removes those that no server has had for
   /// ``/Webhooks/WebhookLimits/unnamedSeconds``: other servers possibly have other settings.
   package func keepOnly(_ endpoints: [String]) async throws {
     named.set(endpoints)

@@ -6,43 +6,43 @@ import SystemIO
 /// reading every record.
 ///
 /// Each change of a snapshot goes through these steps, and a server can end after any of them:
-/// 1. A note with the UUID is written to the database: see ``ChangeNotes``. If the database does not answer, a mark is
+/// 1. An intent with the UUID is written to the database: see ``ChangeIntents``. If the database does not answer, a mark is
 ///    written to the store instead: see ``ChangeMarks``. A deletion is not made then, so that other servers can rely
 ///    on ``SettledRecords``.
 /// 2. The store is changed, within ``Limits/validity`` of step 1. If that is not possible, step 1 is repeated first.
 /// 3. The catalogue is changed. If it fails, this server repeats it.
-/// 4. The note is removed, some time later. A mark is removed once notes of all changes are written that were made
+/// 4. The intent is removed, some time later. A mark is removed once intents of all changes are written that were made
 ///    without one.
 ///
-/// If a server ends after step 1, 2 or 3, the note remains. Notes older than ``Limits/overdueNotes`` belong to servers
+/// If a server ends after step 1, 2 or 3, the intent remains. Intents older than ``Limits/overdueIntents`` belong to servers
 /// that ended, or do not answer: the server that maintains the store reads the records of these UUIDs, and brings the
-/// catalogue up to date. For an overdue mark it does so with all records. A note of a change that was not made, or that
+/// catalogue up to date. For an overdue mark it does so with all records. An intent of a change that was not made, or that
 /// is in the catalogue already, costs the reading of one record.
 ///
-/// A server that starts need not wait for that: it brings the catalogue up to date for all notes and marks, which can be
+/// A server that starts need not wait for that: it brings the catalogue up to date for all intents and marks, which can be
 /// its own from before it ended. They remain, because a write that was sent can still be executed.
 ///
-/// Notes are removed only after the record was read again from the store and found to be the one in the catalogue, or
-/// after it was inserted as the change wrote it. So each of several changes of one snapshot has its own note.
+/// Intents are removed only after the record was read again from the store and found to be the one in the catalogue, or
+/// after it was inserted as the change wrote it. So each of several changes of one snapshot has its own intent.
 ///
-/// A write to the store that was sent is assumed to be executed within ``Limits/overdueNotes``, or not at all.
+/// A write to the store that was sent is assumed to be executed within ``Limits/overdueIntents``, or not at all.
 ///
 /// Thread-safe.
 package final class ChangeJournal: Sendable {
   /// The limits of a journal.
   package struct Limits: Sendable {
-    /// How long a change can be made after it was noted.
+    /// How long a change can be made after its intent was written.
     package var validity = Duration.seconds(120)
-    /// The age from which notes belong to a server that ended. It exceeds ``validity`` by more than the longest request
+    /// The age from which intents belong to a server that ended. It exceeds ``validity`` by more than the longest request
     /// to the store, with its repetitions, takes.
-    package var overdueNotes = Duration.seconds(15 * 60)
+    package var overdueIntents = Duration.seconds(15 * 60)
     /// The age from which marks belong to a server that ended. The clocks of the server and of the store can differ by
     /// 15 minutes; otherwise the store refuses requests.
     package var overdueMarks = Duration.seconds(60 * 60)
     /// The maximum number of changes in memory. Beyond, a mark is not removed, so that all records are compared.
     package var changes = 100_000
-    /// How many overdue notes are read at once.
-    package var notesAtOnce = 1000
+    /// How many overdue intents are read at once.
+    package var intentsAtOnce = 1000
 
     /// Creates the default limits.
     package init() {}
@@ -72,7 +72,7 @@ package final class ChangeJournal: Sendable {
     var mustKeepMark = false
   }
 
-  private let notes: any ChangeNotes
+  private let intents: any ChangeIntents
   private let marks: any ChangeMarks
   private let limits: Limits
   private let logger: Logger
@@ -81,30 +81,30 @@ package final class ChangeJournal: Sendable {
   /// Creates a journal.
   /// - Parameter logger: receives failures that no caller receives.
   package init(
-    _ notes: any ChangeNotes, marks: any ChangeMarks, limits: Limits = Limits(), logger: Logger
+    _ intents: any ChangeIntents, marks: any ChangeMarks, limits: Limits = Limits(), logger: Logger
   ) {
-    (self.notes, self.marks, self.limits, self.logger) = (notes, marks, limits, logger)
+    (self.intents, self.marks, self.limits, self.logger) = (intents, marks, limits, logger)
   }
 
   // MARK: - Changing the store
 
   /// Makes sure that a change will be found if the server ends. Call it before each attempt to make the change. Throws
   /// ``StoreError/unavailable(_:)`` if neither the database nor the store answers; the change must not be made then.
-  /// - Parameter mustBeNoted: whether a mark is not enough, because other servers must know of the change at once.
-  package func prepare(_ change: NotedChange, mustBeNoted: Bool = false) async throws(StoreError) {
+  /// - Parameter needsIntent: whether a mark is not enough, because other servers must know of the change at once.
+  package func prepare(_ change: ChangeIntent, needsIntent: Bool = false) async throws(StoreError) {
     let end = ContinuousClock.now + limits.validity
-    let (isReady, ended) = state.withLock { state -> (Bool, Set<NotedChange>) in
-      if state.open.isNoted(change, at: .now) { return (true, []) }
+    let (isReady, ended) = state.withLock { state -> (Bool, Set<ChangeIntent>) in
+      if state.open.hasIntent(change, at: .now) { return (true, []) }
       state.open.add(change, limit: limits.changes)
       return (false, state.open.takeEnded())
     }
     if isReady { return }
     do {
-      try await notes.write([change], removing: Array(ended))
-      state.withLock { $0.open.note([change], until: end) }
+      try await intents.write([change], removing: Array(ended))
+      state.withLock { $0.open.recordIntents(of: [change], until: end) }
     } catch {
       state.withLock { $0.open.putBack(ended: ended) }
-      guard !mustBeNoted else {
+      guard !needsIntent else {
         throw .unavailable("A snapshot can't be deleted while the database does not answer: \(error)")
       }
       try await mark(change)
@@ -117,12 +117,12 @@ package final class ChangeJournal: Sendable {
   }
 
   /// States how an attempt to make a change ended. No other attempt follows.
-  package func end(_ change: NotedChange, _ outcome: Outcome) {
+  package func end(_ change: ChangeIntent, _ outcome: Outcome) {
     state.withLock { $0.open.end(change, outcome) }
   }
 
   /// Makes sure that there is a mark that is not old. Concurrent calls share one.
-  private func mark(_ change: NotedChange) async throws(StoreError) {
+  private func mark(_ change: ChangeIntent) async throws(StoreError) {
     let marking = state.withLock { state -> Task<Result<Void, StoreError>, Never>? in
       if !state.open.contains(change) { state.mustKeepMark = true }
       if let mark = state.mark, mark.end > .now { return nil }
@@ -163,37 +163,37 @@ package final class ChangeJournal: Sendable {
 
   /// The changes of a snapshot that this server has made in the store. If the catalogue contains a record that was read
   /// after this call, or the removal, it lacks none of them.
-  package func written(_ snapshot: SnapshotID) -> [NotedChange] {
+  package func written(_ snapshot: SnapshotID) -> [ChangeIntent] {
     state.withLock { $0.open.written(snapshot) { _ in true } }
   }
 
   /// The changes that this server has made in the store and that have resulted in exactly one of `records`.
-  package func written(_ records: [SnapshotRecord]) -> [NotedChange] {
+  package func written(_ records: [SnapshotRecord]) -> [ChangeIntent] {
     state.withLock { state in records.flatMap { record in state.open.written(record.id) { $0 == record } } }
   }
 
-  /// States that the catalogue contains `changes`. Their notes are removed later.
-  package func settle(_ changes: [NotedChange]) { state.withLock { $0.open.settle(changes) } }
+  /// States that the catalogue contains `changes`. Their intents are removed later.
+  package func settle(_ changes: [ChangeIntent]) { state.withLock { $0.open.settle(changes) } }
 
-  /// Writes the notes that are missing because the database did not answer, removes those of settled changes, and
+  /// Writes the intents that are missing because the database did not answer, removes those of settled changes, and
   /// then the mark. Call it regularly.
   package func flush() async throws(CatalogError) {
     let end = ContinuousClock.now + limits.validity
-    let (missing, ended, isMarked) = state.withLock { state -> ([NotedChange], Set<NotedChange>, Bool) in
-      state.open.forgetOld(until: .now + limits.validity - limits.overdueNotes)
-      return (state.open.unnoted, state.open.takeEnded(), state.mark != nil)
+    let (missing, ended, isMarked) = state.withLock { state -> ([ChangeIntent], Set<ChangeIntent>, Bool) in
+      state.open.forgetOld(until: .now + limits.validity - limits.overdueIntents)
+      return (state.open.withoutIntent, state.open.takeEnded(), state.mark != nil)
     }
     guard !missing.isEmpty || !ended.isEmpty || isMarked else { return }
     do {
-      try await notes.write(missing, removing: Array(ended))
+      try await intents.write(missing, removing: Array(ended))
     } catch {
       state.withLock { $0.open.putBack(ended: ended) }
       throw error
     }
     let mark = state.withLock { state -> Mark? in
-      state.open.note(missing, until: end)
+      state.open.recordIntents(of: missing, until: end)
       // A change that began meanwhile can rely on the mark.
-      guard state.open.unnoted.isEmpty, state.marking == nil else { return nil }
+      guard state.open.withoutIntent.isEmpty, state.marking == nil else { return nil }
       defer { (state.mark, state.mustKeepMark) = (nil, false) }
       return state.mustKeepMark ? nil : state.mark
     }
@@ -202,28 +202,28 @@ package final class ChangeJournal: Sendable {
 
   // MARK: - Changes of servers that ended
 
-  /// More than all clocks differ, so that no note or mark is younger.
+  /// More than all clocks differ, so that no intent or mark is younger.
   private static let anyAge = Duration.seconds(-86_400)
 
-  /// The snapshots with notes, of servers that run and of those that ended.
-  package func notedSnapshots() async throws(CatalogError) -> [SnapshotID] {
-    try await notes.overdue(Self.anyAge, limit: limits.changes).map(\.snapshot)
+  /// The snapshots with intents, of servers that run and of those that ended.
+  package func snapshotsWithIntents() async throws(CatalogError) -> [SnapshotID] {
+    try await intents.overdue(Self.anyAge, limit: limits.changes).map(\.snapshot)
   }
 
   /// Whether there are marks, of servers that run or that ended.
   package func hasMarks() async throws(StoreError) -> Bool { try await !marks.overdue(Self.anyAge).isEmpty }
 
-  /// Notes of changes that their servers have not completed, and never will.
-  package func overdueNotes() async throws(CatalogError) -> [NotedChange] {
-    try await notes.overdue(limits.overdueNotes, limit: limits.notesAtOnce)
+  /// Intents of changes that their servers have not completed, and never will.
+  package func overdueIntents() async throws(CatalogError) -> [ChangeIntent] {
+    try await intents.overdue(limits.overdueIntents, limit: limits.intentsAtOnce)
   }
 
-  /// Removes overdue notes, after the catalogue was brought up to date. Those that a server has renewed remain.
-  package func remove(_ notes: [NotedChange]) async throws(CatalogError) {
-    try await self.notes.remove(notes, olderThan: limits.overdueNotes)
+  /// Removes overdue intents, after the catalogue was brought up to date. Those that a server has renewed remain.
+  package func remove(_ intents: [ChangeIntent]) async throws(CatalogError) {
+    try await self.intents.remove(intents, olderThan: limits.overdueIntents)
   }
 
-  /// Marks of servers that have not written notes, and never will.
+  /// Marks of servers that have not written intents, and never will.
   package func overdueMarks() async throws(StoreError) -> [String] {
     try await marks.overdue(limits.overdueMarks)
   }

@@ -2,11 +2,11 @@ import PostgreSQLClient
 package import SnapshotFormat
 package import SnapshotStore
 
-/// The notes are in the schema of the index, so that they are lost with it and never without it. Their ages are measured
+/// The intents are in the schema of the index, so that they are lost with it and never without it. Their ages are measured
 /// with the database's clock.
-extension PostgreSQLCatalog: ChangeNotes {
+extension PostgreSQLCatalog: ChangeIntents {
   package func write(
-    _ added: [NotedChange], removing ended: [NotedChange]
+    _ added: [ChangeIntent], removing ended: [ChangeIntent]
   ) async throws(CatalogError) {
     guard !added.isEmpty || !ended.isEmpty else { return }
     // One statement is one transaction.
@@ -25,7 +25,7 @@ extension PostgreSQLCatalog: ChangeNotes {
     }
   }
 
-  package func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [NotedChange] {
+  package func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [ChangeIntent] {
     try await perform { connection in
       try connection.query(
         """
@@ -37,17 +37,17 @@ extension PostgreSQLCatalog: ChangeNotes {
         else {
           throw MalformedRow()
         }
-        return NotedChange(number, of: id, isCreation: try row.bool(2))
+        return ChangeIntent(number, of: id, isCreation: try row.bool(2))
       }
     }
   }
 
-  package func remove(_ notes: [NotedChange], olderThan age: Duration) async throws(CatalogError) {
-    guard !notes.isEmpty else { return }
+  package func remove(_ intents: [ChangeIntent], olderThan age: Duration) async throws(CatalogError) {
+    guard !intents.isEmpty else { return }
     try await perform { connection in
       _ = try connection.query(
         "DELETE FROM unindexed WHERE number = ANY($1) AND noted < now() - $2 * interval '1 microsecond'",
-        [.byteArrays(notes.numbers), .int(age.microseconds)])
+        [.byteArrays(intents.numbers), .int(age.microseconds)])
     }
   }
 }
@@ -71,6 +71,6 @@ extension PostgreSQLCatalog: SettledRecords {
   }
 }
 
-extension [NotedChange] {
+extension [ChangeIntent] {
   fileprivate var numbers: [[UInt8]] { map { [UInt8]($0.number.bytes) } }
 }

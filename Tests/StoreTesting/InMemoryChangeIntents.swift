@@ -1,10 +1,10 @@
 package import SnapshotStore
 import SystemIO
 
-/// Notes of changes in memory, for several servers of one process.
-package final class InMemoryChangeNotes: ChangeNotes {
+/// Intents of changes in memory, for several servers of one process.
+package final class InMemoryChangeIntents: ChangeIntents {
   private struct State {
-    var notes: [NotedChange: Duration] = [:]
+    var intents: [ChangeIntent: Duration] = [:]
     var now = Duration.zero
     var isAvailable = true
     var onWrite: (@Sendable () async -> Void)?
@@ -15,8 +15,8 @@ package final class InMemoryChangeNotes: ChangeNotes {
   /// Creates an empty table.
   package init() {}
 
-  /// All notes.
-  package var all: Set<NotedChange> { state.withLock { Set($0.notes.keys) } }
+  /// All intents.
+  package var all: Set<ChangeIntent> { state.withLock { Set($0.intents.keys) } }
 
   /// Whether calls are answered.
   package var isAvailable: Bool {
@@ -24,7 +24,7 @@ package final class InMemoryChangeNotes: ChangeNotes {
     set { state.withLock { $0.isAvailable = newValue } }
   }
 
-  /// Makes all notes older.
+  /// Makes all intents older.
   package func age(by duration: Duration) { state.withLock { $0.now += duration } }
 
   /// Calls `body` once, in the middle of the next call that writes.
@@ -33,29 +33,29 @@ package final class InMemoryChangeNotes: ChangeNotes {
   }
 
   package func write(
-    _ added: [NotedChange], removing ended: [NotedChange]
+    _ added: [ChangeIntent], removing ended: [ChangeIntent]
   ) async throws(CatalogError) {
     try requireAnswer()
     await state.withLock { $0.onWrite.take() }?()
     state.withLock { state in
-      for note in ended { state.notes[note] = nil }
-      for note in added { state.notes[note] = state.now }
+      for intent in ended { state.intents[intent] = nil }
+      for intent in added { state.intents[intent] = state.now }
     }
   }
 
-  package func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [NotedChange] {
+  package func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [ChangeIntent] {
     try requireAnswer()
     return state.withLock { state in
-      let oldestFirst = state.notes.sorted { $0.value < $1.value }
+      let oldestFirst = state.intents.sorted { $0.value < $1.value }
       return oldestFirst.filter { state.now - $0.value > age }.prefix(limit).map(\.key)
     }
   }
 
-  package func remove(_ notes: [NotedChange], olderThan age: Duration) async throws(CatalogError) {
+  package func remove(_ intents: [ChangeIntent], olderThan age: Duration) async throws(CatalogError) {
     try requireAnswer()
     state.withLock { state in
-      for note in notes where state.notes[note].map({ state.now - $0 > age }) ?? false {
-        state.notes[note] = nil
+      for intent in intents where state.intents[intent].map({ state.now - $0 > age }) ?? false {
+        state.intents[intent] = nil
       }
     }
   }

@@ -1,7 +1,7 @@
 package import SnapshotFormat
 
 /// One change of a bundle or its record, which its catalogue possibly lacks.
-package struct NotedChange: Sendable, Hashable {
+package struct ChangeIntent: Sendable, Hashable {
   /// Identifies the change.
   package let number: SnapshotID
   /// The snapshot that is changed.
@@ -15,22 +15,22 @@ package struct NotedChange: Sendable, Hashable {
   }
 }
 
-/// The notes of changes that the catalogue of a shared store possibly lacks. They are lost together with the catalogue,
+/// The intents of changes that the catalogue of a shared store possibly lacks. They are lost together with the catalogue,
 /// and never without it.
 ///
 /// Every method is one atomic and durable change. If it throws, it is unknown whether the change was made. Ages are
 /// measured with one clock for all servers. All methods throw ``CatalogError/unavailable(_:)`` if the database does not
 /// answer.
-package protocol ChangeNotes: Sendable {
-  /// Adds notes, or makes them new again if they exist, and removes others.
-  func write(_ added: [NotedChange], removing ended: [NotedChange]) async throws(CatalogError)
-  /// Returns the oldest notes that are older than `age`, at most `limit`.
-  func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [NotedChange]
-  /// Removes those of `notes` that are still older than `age`.
-  func remove(_ notes: [NotedChange], olderThan age: Duration) async throws(CatalogError)
+package protocol ChangeIntents: Sendable {
+  /// Adds intents, or makes them new again if they exist, and removes others.
+  func write(_ added: [ChangeIntent], removing ended: [ChangeIntent]) async throws(CatalogError)
+  /// Returns the oldest intents that are older than `age`, at most `limit`.
+  func overdue(_ age: Duration, limit: Int) async throws(CatalogError) -> [ChangeIntent]
+  /// Removes those of `intents` that are still older than `age`.
+  func remove(_ intents: [ChangeIntent], olderThan age: Duration) async throws(CatalogError)
 }
 
-/// The marks in a shared store itself, each of which says that changes were made without ``ChangeNotes``.
+/// The marks in a shared store itself, each of which says that changes were made without ``ChangeIntents``.
 package protocol ChangeMarks: Sendable {
   /// Makes a new mark durable, and returns its name, which is never used again.
   func create() async throws(StoreError) -> String
