@@ -78,7 +78,8 @@ package enum ChangeIntentsKind: CaseIterable, Sendable {
   }
 
   @Test(arguments: ChangeIntentsKind.allCases)
-  func `an intent that was made new again is not removed as an old one`(kind: ChangeIntentsKind) async throws {
+  func `an intent that was made new again is not removed as an old one`(kind: ChangeIntentsKind) async throws
+  {
     try await kind.withIntents { intents, age in
       let changes = Self.changes(2)
       try await intents.write(changes, removing: [])

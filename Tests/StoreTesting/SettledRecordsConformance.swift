@@ -49,7 +49,8 @@ package enum SettledRecordsKind: CaseIterable, Sendable {
   }
 
   @Test(arguments: SettledRecordsKind.allCases)
-  func `a record is not settled while there is an intent of its snapshot`(kind: SettledRecordsKind) async throws
+  func `a record is not settled while there is an intent of its snapshot`(kind: SettledRecordsKind)
+    async throws
   {
     try await kind.with { catalog, intents, records in
       let snapshots = try (0..<2).map { _ in try record { $0.attempt = SnapshotID() } }

@@ -25,7 +25,7 @@ public struct Browser: Sendable {
     let options: [String: Any] = [
       "browserName": "chrome", "goog:chromeOptions": ["args": arguments, "prefs": scripts],
     ]
-    let timeouts = ["script": 30_000, "pageLoad": 20_000]
+    let timeouts = ["script": 120_000, "pageLoad": 60_000]
     let capabilities: [String: Any] = [
       "capabilities": ["alwaysMatch": options.merging(["timeouts": timeouts]) { old, _ in old }]
     ]

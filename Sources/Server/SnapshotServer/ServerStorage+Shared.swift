@@ -37,7 +37,8 @@ extension ServerStorage {
     do {
       var storage = try await open(
         settings, in: client, rows: database.uploads, catalog: database.catalog,
-        intents: database.promptCatalog, settledRecords: database.promptCatalog, lock: database.maintenanceLock,
+        intents: database.promptCatalog, settledRecords: database.promptCatalog,
+        lock: database.maintenanceLock,
         downloads: settings.shared.downloads, observer: observer, logger: logger)
       storage.database = database
       return storage

@@ -406,9 +406,13 @@ struct TLSServerTests {
     }
   }
 
-  @Test func `hundreds of handshakes that stop half-way hold up no request`() async throws {
+  @Test func `hundreds of handshakes that stop half-way hold up no request, and nothing of them remains`()
+    async throws
+  {
     let pair = try TestCertificate.shared.get().files
-    try await withTLS([pair], configure: { $0.limits.connectionsPerAddress = 1000 }) { _, port in
+    weak var stopped: TLSServer?
+    try await withTLS([pair], configure: { $0.limits.connectionsPerAddress = 1000 }) { server, port in
+      stopped = server
       try await RawHTTPClient.run {
         let honest = try RawHTTPClient(port: port, tls: .init())
         let slow = try (0..<300).map { _ in try RawHTTPClient(port: port, tls: nil) }
@@ -419,6 +423,7 @@ struct TLSServerTests {
         }
       }
     }
+    try await eventually { stopped == nil }
   }
 
   @Test func `the end of a connection is announced`() async throws {

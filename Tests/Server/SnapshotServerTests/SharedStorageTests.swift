@@ -37,7 +37,8 @@ import Testing
       var settings = ServerSettings(port: 0, storage: folder.file(name).path)
       configure(&settings)
       return try await .open(
-        settings, in: .of(objects), rows: rows, catalog: catalog, intents: InMemoryChangeIntents(), lock: lock,
+        settings, in: .of(objects), rows: rows, catalog: catalog, intents: InMemoryChangeIntents(),
+        lock: lock,
         downloads: downloads, observer: observer,
         logger: .quiet)
     }

@@ -197,7 +197,8 @@ import Testing
     }
   }
 
-  @Test func `a server keeps the intent of its change when another one indexes the same snapshot`() async throws
+  @Test func `a server keeps the intent of its change when another one indexes the same snapshot`()
+    async throws
   {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())
@@ -338,7 +339,8 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a change of a bundle whose outcome is unknown is found under its intent`(isDeletion: Bool) async throws
+  func `a change of a bundle whose outcome is unknown is found under its intent`(isDeletion: Bool)
+    async throws
   {
     try await withServers { servers in
       let (one, other) = (try await servers.start(), try await servers.start())

@@ -88,7 +88,8 @@ import Testing
     #expect(intents.all == (isFlushed ? [] : [next]))
   }
 
-  @Test func `a change whose outcome is unknown gets an intent, and is then known by it alone`() async throws {
+  @Test func `a change whose outcome is unknown gets an intent, and is then known by it alone`() async throws
+  {
     let journal = makeJournal()
     let change = makeChange()
     intents.isAvailable = false

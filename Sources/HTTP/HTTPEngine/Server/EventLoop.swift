@@ -362,6 +362,8 @@ final class EventLoop: @unchecked Sendable {
   /// Closes the mailbox, and executes its last actions.
   private func finish() {
     for action in mailbox.close() { action() }
+    // A closed connection can still be waiting for its turn, and refers to the loop.
+    turns = TurnQueue()
     reportIfStopped()
     threadID.set(0)
   }
