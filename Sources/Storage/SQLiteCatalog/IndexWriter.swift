@@ -5,40 +5,18 @@ import SnapshotStore
 
 /// Changes the rows of the index within a transaction.
 struct IndexWriter {
-  /// The state of a rebuild that is carried from one transaction to the next.
-  struct Rebuild {
-    var places = PlaceBook()
-    var backlog = Backlog()
-    var versions: Set<Data> = []
-    var days = DayCounts()
-  }
-
-  /// The maximum number of versions, and of days, that a rebuild keeps in memory.
-  private static let rebuildLimit = 1 << 15
-
   let db: Database
-  /// The state of the rebuild; `nil` if the index is complete and rows are written immediately.
-  private(set) var rebuild: Rebuild?
   /// The versions that are known to be in the table `version`.
-  private var versions: Set<Data>
-  /// The words of the records that were added in this transaction, for the table `word`. A rebuild fills the table at
-  /// its end.
+  private var versions: Set<Data> = []
+  /// The words of the records that were added in this transaction, for the table `word`.
   private var words: Set<String> = []
-  /// The terms that wait for the end of this transaction, unless they wait for a later one of the rebuild. FTS5 writes a
+  /// The terms that wait for the end of this transaction, to be written in the order of their places. FTS5 writes a
   /// segment whenever a place is lower than the one before.
-  private var waiting: [Backlog.Found] = []
+  private var waiting: [(place: Int64, terms: Terms)] = []
   /// The changes to the table `day` that are not written yet.
-  private var days: DayCounts
+  private var days = DayCounts()
 
-  init(db: Database, rebuild: Rebuild?) {
-    self.db = db
-    self.rebuild = rebuild
-    versions = rebuild?.versions ?? []
-    days = rebuild?.days ?? DayCounts()
-    // Taken out, so that changing them does not copy them.
-    self.rebuild?.versions = []
-    self.rebuild?.days = DayCounts()
-  }
+  init(db: Database) { self.db = db }
 
   /// The search terms of a row. FTS5 needs them again to remove the row, since the table keeps no text.
   struct Terms: Equatable {
@@ -78,7 +56,7 @@ struct IndexWriter {
       try delete(existing)
       return try add(record, terms, at: try freePlace(record.received))
     }
-    try catchUp(all: true)
+    try writeTerms()
     try cached(
       """
       UPDATE snapshot SET size = ?, report = ?, version = ?, pending = ?, record = ?, identifiers = ?, revision = ?
@@ -106,42 +84,21 @@ struct IndexWriter {
     try cached("INSERT OR IGNORE INTO removed VALUES (?)", [id])
   }
 
-  /// Writes the counts of the transaction and the waiting rows, or keeps them for a later transaction of the rebuild.
-  /// Call it once, at the end of the transaction.
-  /// - Parameter all: whether to write all that waits, even if it is little.
-  mutating func finish(all: Bool = false) throws {
-    try catchUp(all: all)
+  /// Writes the counts, the words and the waiting terms of the transaction. Call it once, at its end.
+  mutating func finish() throws {
+    try writeTerms()
     for word in words.sorted() { try cached("INSERT OR IGNORE INTO word VALUES (?)", [word]) }
-    if all || rebuild == nil || days.dayCount > Self.rebuildLimit { try days.write(db) }
-    if versions.count > Self.rebuildLimit { versions = [] }
-    rebuild?.versions = versions
-    rebuild?.days = days
+    try days.write(db)
   }
 
-  /// Fills the table `word` at the end of a rebuild, in the order of the words: every page is written once.
-  static func fillWords(_ db: Database) throws {
-    try db.execute(sql: "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, term, row)")
-    // Properties, which begin with a bar, are skipped and not read.
-    for range in ["term < '|'", "term >= '}'"] {
-      try db.execute(
-        sql: """
-          INSERT INTO word SELECT term FROM vocabulary
-          WHERE \(range) AND length(CAST(term AS BLOB)) > ? ORDER BY term
-          """,
-        arguments: [Schema.prefixLengths.upperBound])
-    }
-    try db.execute(sql: "DROP TABLE temp.vocabulary")
-  }
-
-  /// Adds a record with a single statement, if it is new and, unless this is a rebuild, the first of its millisecond.
-  /// This covers nearly all records.
+  /// Adds a record with a single statement, if it is new and the first of its millisecond. This covers nearly all
+  /// records.
   /// - Returns: whether the record was added.
   private mutating func addFirst(_ record: PreparedRecord) throws -> Bool {
-    let place = try rebuild?.places.take(record.received) ?? Place.range(record.received).lowerBound
+    let place = Place.range(record.received).lowerBound
     let terms = Self.terms(of: record)
     try cached(
-      rebuild == nil ? Self.insertWherePlaceIsFree : Self.insertWhereNew,
-      Self.row(record, terms, at: place) + [record.id] + (rebuild == nil ? [place] : []))
+      Self.insertWherePlaceIsFree, Self.row(record, terms, at: place) + [record.id, place])
     guard db.changesCount > 0 else { return false }
     try addEntries(of: record, terms, at: place)
     return true
@@ -154,36 +111,18 @@ struct IndexWriter {
 
   /// Writes the entries that belong to the row inserted last.
   private mutating func addEntries(of record: PreparedRecord, _ terms: Terms, at place: Int64) throws {
-    let entry = Backlog.Entry(
-      place: place, number: db.lastInsertedRowID, received: record.received, size: record.size)
+    try cached(
+      "INSERT INTO listing VALUES (?, ?, ?, ?)", [place, db.lastInsertedRowID, record.received, record.size])
     days.add(1, received: record.received, size: record.size)
     try addVersion(of: record)
-    if rebuild != nil {
-      rebuild?.backlog.add(entry, terms)
-    } else {
-      addWords(of: terms)
-      try Self.addEntry(entry, db)
-      waiting.append(Backlog.Found(place: place, terms: terms))
-    }
+    addWords(of: terms)
+    waiting.append((place, terms))
   }
 
-  /// Writes the waiting rows, if they are many or `all` is set, or if this is no rebuild.
-  private mutating func catchUp(all: Bool) throws {
-    let db = db
-    try rebuild?.backlog.writeEntries(all: all) { try Self.addEntry($0, db) }
-    for found in rebuild?.backlog.takeTerms(all: all) ?? takeWaiting() {
-      try addTerms(found.terms, at: found.place)
-    }
-  }
-
-  private mutating func takeWaiting() -> [Backlog.Found] {
-    defer { waiting = [] }
-    return waiting.sorted { $0.place < $1.place }
-  }
-
-  private static func addEntry(_ entry: Backlog.Entry, _ db: Database) throws {
-    try db.cachedStatement(sql: "INSERT INTO listing VALUES (?, ?, ?, ?)")
-      .execute(arguments: [entry.place, entry.number, entry.received, entry.size])
+  /// Writes the waiting terms.
+  private mutating func writeTerms() throws {
+    for (place, terms) in waiting.sorted(by: { $0.place < $1.place }) { try addTerms(terms, at: place) }
+    waiting = []
   }
 
   private mutating func addVersion(of record: PreparedRecord) throws {
@@ -191,9 +130,7 @@ struct IndexWriter {
     try cached("INSERT OR IGNORE INTO version VALUES (?)", [record.version])
   }
 
-  private mutating func addWords(of terms: Terms) {
-    if rebuild == nil { words.formUnion(terms.words) }
-  }
+  private mutating func addWords(of terms: Terms) { words.formUnion(terms.words) }
 
   private func addTerms(_ terms: Terms, at place: Int64) throws {
     try cached(
@@ -202,7 +139,7 @@ struct IndexWriter {
   }
 
   private mutating func delete(_ existing: Existing) throws {
-    try catchUp(all: true)
+    try writeTerms()
     try deleteTerms(of: existing)
     try cached("DELETE FROM listing WHERE place = ?", [existing.place])
     try cached("DELETE FROM snapshot WHERE number = ?", [existing.number])
@@ -236,7 +173,6 @@ struct IndexWriter {
   }
 
   private mutating func freePlace(_ received: Int64) throws -> Int64 {
-    if let place = try rebuild?.places.take(received) { return place }
     let range = Place.range(received)
     let last = try Int64.fetchOne(
       db.cachedStatement(
@@ -254,12 +190,10 @@ struct IndexWriter {
   private static let columns =
     "(place, id, received, size, report, version, pending, record, identifiers, revision)"
   private static let insert = "INSERT INTO snapshot \(columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-  private static let insertWhereNew = """
+  private static let insertWherePlaceIsFree = """
     INSERT OR IGNORE INTO snapshot \(columns) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-    WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?)
+    WHERE NOT EXISTS (SELECT 1 FROM removed WHERE id = ?) AND NOT EXISTS (SELECT 1 FROM listing WHERE place = ?)
     """
-  private static let insertWherePlaceIsFree =
-    insertWhereNew + " AND NOT EXISTS (SELECT 1 FROM listing WHERE place = ?)"
 
   private static func row(
     _ record: PreparedRecord, _ terms: Terms, at place: Int64

@@ -5,8 +5,8 @@ import SystemIO
 
 /// An open database file.
 ///
-/// During a rebuild it has no journal, so that every page is written once. No reader uses the database then, and the
-/// file is discarded after a crash.
+/// During a rebuild it has no journal, so that every page is written once, and a full disk has room for it after the
+/// former file was removed. No reader uses the database then, and the file is discarded after a crash or an error.
 final class OpenIndex: Sendable {
   let database: any DatabaseWriter
   let generation: Int
@@ -21,8 +21,6 @@ final class OpenIndex: Sendable {
   private let wasClosed: Bool
   /// Whether the file states durably that it is in use. This precedes the first change.
   private let isMarked: Lock<Bool>
-  /// The state of a rebuild, used by the single writer; `nil` once the index is complete.
-  private let rebuild: Lock<IndexWriter.Rebuild?>
 
   /// How much of the store the index covers.
   var extent: CatalogState.Extent {
@@ -48,10 +46,7 @@ final class OpenIndex: Sendable {
       if isNew, !db.configuration.readonly {
         try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
       }
-      // A rebuild removes nothing but merged segments. Some builds of SQLite overwrite what is removed.
-      if rebuilds { try db.execute(sql: "PRAGMA secure_delete = OFF") }
-      let cacheBytes = max(configuration.cacheBytes, rebuilds ? Self.rebuildCacheBytes : 0)
-      try db.execute(sql: "PRAGMA cache_size = -\(cacheBytes / 1024)")
+      try db.execute(sql: "PRAGMA cache_size = -\(configuration.cacheBytes / 1024)")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
     let name = Self.unmapped(path)
@@ -66,16 +61,11 @@ final class OpenIndex: Sendable {
     self.isNew = isNew
     wasClosed = extent == .everything
     isMarked = Lock(isNew)
-    rebuild = Lock(rebuilds ? IndexWriter.Rebuild() : nil)
     files = Lock(Files(path))
-    if rebuilds { try set(.rebuild) } else { try Self.flushCommits(of: database, always: false) }
+    if !rebuilds { try Self.flushCommits(of: database, always: false) }
     // An earlier version, or another program, may have left one when it crashed.
     try Folder.removeIfPresent(path + "-shm")
   }
-
-  /// The size of the page cache of a rebuild, which has a single connection. A merge of many segments reads a page of
-  /// each by turns, and the page above it, which should still be in the cache the next time.
-  private static let rebuildCacheBytes = 32 << 20
 
   /// The file name for SQLite, with the VFS that keeps the index of the write-ahead log on the heap.
   ///
@@ -115,7 +105,6 @@ final class OpenIndex: Sendable {
     guard format == Schema.format, try !Schema.migrator.hasBeenSuperseded(db) else {
       throw OtherForm(format: format)
     }
-    // The rows that waited in memory were lost with the process that started the rebuild.
     guard try value("complete", db) == 1 else { throw Unfinished() }
   }
 
@@ -174,46 +163,14 @@ final class OpenIndex: Sendable {
     return try body()
   }
 
-  /// When FTS5 merges the segments of the index. Every commit adds a segment.
-  private struct Merging {
-    /// FTS5's `automerge`: the number of segments of a level that starts an incremental merge; 0 for none.
-    let gradually: Int
-    /// FTS5's `crisismerge`: the number of segments of a level that are merged at once.
-    let atOnce: Int
-    /// FTS5's `hashsize`: the number of bytes collected in memory before a segment is written.
-    let room: Int
-
-    /// SQLite's defaults.
-    static let usual = Merging(gradually: 4, atOnce: 16, room: 1 << 20)
-    /// As few merges as possible, since all segments are merged at the end. The number of segments, in two levels, must
-    /// stay below SQLite's maximum of 2,000. The room is large enough for all waiting terms, which then form one segment.
-    static let rebuild = Merging(gradually: 0, atOnce: 1000, room: 32 << 20)
-  }
-
-  private func set(_ merging: Merging) throws {
-    let numbers = [
-      ("automerge", merging.gradually), ("crisismerge", merging.atOnce), ("hashsize", merging.room),
-    ]
-    try changing {
-      try database.write { db in
-        for (name, value) in numbers {
-          try db.execute(sql: "INSERT INTO term (term, rank) VALUES (?, ?)", arguments: [name, value])
-        }
-      }
-    }
-  }
-
-  /// Runs `body` in one transaction. During a rebuild some of the rows stay in memory; after an error that state is
-  /// lost, and the index must be discarded.
-  func write<Value>(all: Bool = false, _ body: (inout IndexWriter) throws -> Value) throws -> Value {
+  /// Runs `body` in one transaction.
+  func write<Value>(_ body: (inout IndexWriter) throws -> Value) throws -> Value {
     try changing {
       try markInUse()
       return try database.write { db in
-        // Taken out of the mutex, so that changing it does not copy it.
-        var writer = IndexWriter(db: db, rebuild: rebuild.withLock { $0.take() })
+        var writer = IndexWriter(db: db)
         let value = try body(&writer)
-        try writer.finish(all: all)
-        rebuild.withLock { $0 = writer.rebuild }
+        try writer.finish()
         return value
       }
     }
@@ -248,11 +205,8 @@ final class OpenIndex: Sendable {
     }
   }
 
-  /// Ends a rebuild: writes all waiting rows, synchronizes the file, closes it and opens it again.
+  /// Ends a rebuild: synchronizes the file, closes it and opens it again.
   private func finished() throws -> OpenIndex {
-    try write(all: true) { _ in }
-    try changing { try database.write(IndexWriter.fillWords) }
-    try set(.usual)
     try Self.flushCommits(of: database)
     // Two commits: everything written without synchronization is durable before the file states that it is complete.
     try database.write { try Self.set("closed", 0, $0) }
@@ -278,22 +232,6 @@ final class OpenIndex: Sendable {
   /// Copies the log into the database, and truncates the log.
   func checkpoint() throws {
     try changing { try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) } }
-  }
-
-  /// Merges some of the segments into one.
-  /// - Parameter begins: whether to start a merge of all segments, instead of continuing one.
-  /// - Returns: whether there was something to merge.
-  func merge(begins: Bool) throws -> Bool {
-    try changing {
-      try database.write { db in
-        let before = db.totalChangesCount
-        // 32 MB: each step begins with a look at every segment.
-        let pages = 8000
-        try db.execute(
-          sql: "INSERT INTO term (term, rank) VALUES ('merge', ?)", arguments: [begins ? -pages : pages])
-        return db.totalChangesCount - before >= 2
-      }
-    }
   }
 
   /// Ends all reads. The integrity check reads the whole database, and the log can't be truncated before it ends.

@@ -32,3 +32,15 @@ struct PreparedRecord: Sendable {
     identifiers = record.identifierTerms?.text
   }
 }
+
+/// A change that waits for the next transaction, which writes all waiting changes.
+struct PendingChange: Sendable {
+  enum Kind: Sendable {
+    case add(SnapshotRecord)
+    case insert([PreparedRecord])
+    case remove(Data)
+  }
+
+  let kind: Kind
+  let finish: @Sendable (CatalogError?) -> Void
+}

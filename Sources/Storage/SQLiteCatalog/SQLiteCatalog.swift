@@ -14,11 +14,9 @@ import SystemIO
 ///
 /// A file that is missing, damaged or of another format is replaced by an empty one with another
 /// ``/SnapshotStore/CatalogState/generation``. Lists then throw ``/SnapshotStore/CatalogError/incomplete`` until
-/// ``complete(generation:)``. During this rebuild there is no log and no synchronization, and rows are collected in
-/// memory so that they can be sorted. Rows, terms and pages in memory take at most about 150 MB. The counts and words
-/// are written, and the index is merged, once at the end. A rebuild that is interrupted by a crash or an error leaves a
-/// file that is not marked as complete, and starts again. The file is synchronized before it is marked as complete. The
-/// new file of an empty store needs no rebuild.
+/// ``complete(generation:)``. During this rebuild there is no log and no synchronization. A rebuild that is interrupted by
+/// a crash or an error leaves a file that is not marked as complete, and starts again. The file is synchronized before it
+/// is marked as complete. The new file of an empty store needs no rebuild.
 public final class SQLiteCatalog: Catalog {
   private struct State {
     var index: OpenIndex?
@@ -117,32 +115,14 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Marks the catalogue as complete, if its generation is still `generation`. After a rebuild the index is merged
-  /// first, so that the first search is as fast as later ones.
+  /// Marks the catalogue as complete, if its generation is still `generation`.
   public func complete(generation: Int) async throws(CatalogError) {
-    var begins = true
-    while try await mergeNew(generation, begins: begins) { begins = false }
     try await onWriter { [self] () throws(CatalogError) in
       let index = try openIndex()
       guard index.generation == generation else { return }
       do {
         let completed = try index.completed()
         state.withLock { $0.index = completed }
-      } catch {
-        throw failureToWrite(error, to: index)
-      }
-    }
-  }
-
-  /// Merges more of the segments of an index under construction. Other changes can be written between two calls.
-  /// - Returns: whether there was something to merge.
-  private func mergeNew(_ generation: Int, begins: Bool) async throws(CatalogError) -> Bool {
-    try await onWriter { [self] () throws(CatalogError) in
-      let index = try openIndex()
-      guard index.generation == generation, index.extent == .nothing else { return false }
-      do {
-        if begins { try index.write(all: true) { _ in } }
-        return try index.merge(begins: begins)
       } catch {
         throw failureToWrite(error, to: index)
       }
@@ -281,8 +261,7 @@ public final class SQLiteCatalog: Catalog {
     }
   }
 
-  /// Returns the error for a failed change. A database under construction is discarded, because it is unknown which
-  /// rows it lacks.
+  /// Returns the error for a failed change. A database under construction has no journal, and is discarded.
   private func failureToWrite(_ error: any Error, to index: OpenIndex) -> CatalogError {
     guard index.extent == .nothing else { return failure(error, of: index) }
     giveUp(index, because: "The catalogue cannot be rebuilt, and the rebuild starts again: \(error)")

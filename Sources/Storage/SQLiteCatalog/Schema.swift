@@ -2,8 +2,8 @@ import GRDB
 
 /// The tables of the database.
 ///
-/// - `snapshot`: one row for each record, in the order of insertion. Rows are large, and a rebuild inserts them in the
-///   order of their ids; any other order would insert each into the middle of the table.
+/// - `snapshot`: one row for each record, in the order of insertion. Rows are large, and any other order would insert each
+///   into the middle of the table.
 /// - `listing`: one row for each ``Place``, which is unique, with the values that are counted.
 /// - `term`: the inverted index of search terms by place. A search merges lists of places, which have the order of
 ///   `listing`. The table keeps no text: to remove a row, its terms are computed again from the row's `record` and
@@ -11,7 +11,7 @@ import GRDB
 /// - `dictionary`: the terms of `term` in their order, to find the UUIDs that begin with some digits.
 /// - `word`: the words among the terms that are longer than ``prefixLengths``, to find those that begin with the letters
 ///   of a search. `dictionary` would read all places of a word to find the next one. A word remains when its last record
-///   is removed. A rebuild fills the table at its end, from all terms in their order.
+///   is removed.
 /// - `version`: the distinct versions, to find the groups of versions that make up a range.
 /// - `day`: the number of records received on each day and the bytes of their bundles. Days are in UTC, counted from 1
 ///   January 1970.

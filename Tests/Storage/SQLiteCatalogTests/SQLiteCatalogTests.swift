@@ -141,8 +141,7 @@ import Testing
     await catalog.close()
   }
 
-  @Test func `more terms than may be pending are written and merged`() async throws {
-    // Newest first, so that each batch sorts before the last one; more terms than one batch can have.
+  @Test func `records with many long words are found, although the newest were added first`() async throws {
     let word = String(repeating: "x", count: SearchLimits.wordBytes - 3)
     let note = (0..<1000).map { "\(word)\($0)" }.joined(separator: " ")
     let catalog = try await fixture.open()
@@ -159,12 +158,23 @@ import Testing
     #expect(times == (150..<200).reversed().map(Double.init))
     #expect(try await catalog.total(CatalogQuery()).count == 500)
     await catalog.close()
+  }
+
+  @Test func `a millisecond has a limited number of places`() async throws {
+    let time = try record(at: 5)
+    try await fixture.filled([time]).close()
+    let places = Place.range(5000)
     let queue = try DatabaseQueue(path: fixture.path)
-    let parts = try await queue.read { db in
-      try Int.fetchOne(db, sql: "SELECT count(DISTINCT segid) FROM term_idx")
+    try await queue.write { db in
+      try db.execute(
+        sql: "INSERT INTO listing VALUES (?, 0, 5000, 0)", arguments: [places.upperBound - 1])
     }
-    #expect(parts == 1)
     try queue.close()
+    let catalog = try await fixture.open()
+    try await catalog.insert([try record(at: 5)])
+    await #expect(throws: CatalogError.self) { try await catalog.insert([try record(at: 5)]) }
+    try await catalog.insert([try record(at: 6)])
+    await catalog.close()
   }
 
   @Test(arguments: [false, true])
@@ -179,22 +189,6 @@ import Testing
     }
     #expect(settings == ["1", "wal", "10000", "\(64 << 20)"])
     try index.close()
-  }
-
-  @Test func `a new index has no log and is merged seldom until it is complete`() async throws {
-    let index = try OpenIndex(.init(path: fixture.path), generation: 1)
-    let settings = { (index: OpenIndex) in
-      try index.database.read { db in
-        try Row.fetchAll(db, sql: "SELECT k, v FROM term_config WHERE k <> 'version'")
-          .reduce(into: [:]) { $0[$1[0] as String] = $1[1] as Int }
-      }
-    }
-    #expect(try settings(index) == ["automerge": 0, "crisismerge": 1000, "hashsize": 32 << 20])
-    #expect(!FileManager.default.fileExists(atPath: fixture.path + "-wal"))
-    let completed = try index.completed()
-    #expect(FileManager.default.fileExists(atPath: fixture.path + "-wal"))
-    #expect(try settings(completed) == ["automerge": 4, "crisismerge": 16, "hashsize": 1 << 20])
-    try completed.close()
   }
 
   /// The index does not store the text: removing a record requires exactly the words it was added with.
@@ -219,7 +213,6 @@ import Testing
     await catalog.close()
   }
 
-  /// A rebuild fills the table at its end, from the index.
   @Test func `long words, and no properties, have a table, during a rebuild and later`() async throws {
     let notes = ["abc abcd größe", "返金後に 10000 abcd", "später zuletzt"]
     let records = try notes.indices.map { index in
