@@ -40,7 +40,7 @@ final class ActiveSnapshot: Sendable {
   /// Reads the manifest of the snapshot unpacked in `folder`.
   convenience init(id: SnapshotID, in folder: String) throws(BundleError) {
     let json: [UInt8]
-    do throws(SystemError) {
+    do {
       json = try File(folder + "/manifest.json").read(upTo: Manifest.Limits.default.size + 1, at: 0)
     } catch {
       throw error.isNotFound ? .manifestMissing : .system(error)

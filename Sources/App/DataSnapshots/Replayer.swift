@@ -33,7 +33,7 @@ struct Replayer: Sendable {
     var event: SnapshotMode.Event
     let policy = policies[identifier]
     var isExhausted = false
-    do throws(ReplayProblem) {
+    do {
       let call =
         if let active = source.active {
           try active.call(of: identifier, redactor: redactor, in: source.session, policy.afterLast)

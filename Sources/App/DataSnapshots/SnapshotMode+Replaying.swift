@@ -27,7 +27,7 @@ extension SnapshotMode {
     var core = ModeState.Core(stored: .disabled)
     (core.isFixed, core.isShut) = (true, true)
     var failure: BundleError?
-    do throws(BundleError) { core = try .fixed(to: folder) } catch { failure = error }
+    do { core = try .fixed(to: folder) } catch { failure = error }
     self.init(core, folder, configuration)
     if let failure {
       configuration.onEvent(

@@ -82,7 +82,7 @@ final class SnapshotWorker: Sendable {
     let clear = storage.frozen + "/\(SnapshotID()).zip"
     defer { remove(clear) }
     _ = try pack(URL(filePath: clear))
-    do throws(BundleError) {
+    do {
       return try SnapshotBundle.seal(
         zip: URL(filePath: clear), to: sealing.recipients, showing: sealing.head, to: zip)
     } catch {

@@ -34,7 +34,7 @@ final class FixtureReplay: Sendable {
     self.missed = missed
     (snapshot, manifest) = try fixture.unpack(into: scratch)
     ageProblem = settings.ageProblem(of: manifest, fixture.location, at: date)
-    do throws(BundleError) {
+    do {
       mode = try SnapshotMode(replaying: snapshot, configuration: settings.configuration(missed.add))
     } catch {
       throw ReplayError(.fixtureRefused, "The fixture \(fixture.location.path) can't be replayed: \(error)")

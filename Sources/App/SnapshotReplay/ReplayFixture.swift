@@ -55,7 +55,7 @@ struct ReplayFixture: Sendable {
   /// Verifies the whole fixture, and unpacks it into `folder`, which must not exist.
   /// - Returns: the folder with the unpacked snapshot, and the manifest.
   func unpack(into folder: URL) throws(ReplayError) -> (folder: URL, manifest: Manifest) {
-    do throws(BundleError) {
+    do {
       if Folder.isFolder(location.path) { return (location, try SnapshotBundle.validate(folder: location)) }
       return (folder, try SnapshotBundle.unpack(zip: location, into: folder))
     } catch {

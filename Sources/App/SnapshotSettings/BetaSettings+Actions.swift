@@ -69,7 +69,7 @@ extension BetaSettings {
   @discardableResult
   public func activate(_ text: String) throws(BetaSettingsError) -> SnapshotID {
     let reference: SnapshotReference
-    do throws(SnapshotReference.Refusal) { reference = try SnapshotReference(text) } catch {
+    do { reference = try SnapshotReference(text) } catch {
       throw .reference(error)
     }
     guard client.serves(reference) else {

@@ -1,5 +1,11 @@
 public import Foundation
 
+#if canImport(CryptoKit)
+  import CryptoKit
+#else
+  import Crypto
+#endif
+
 /// How a client recognizes a server in a TLS handshake.
 public enum ServerTrust: Sendable, Hashable {
   /// By a certificate for the server's name, from an authority that the system trusts.
@@ -28,4 +34,9 @@ public struct ServerPin: Sendable, Hashable, CustomStringConvertible, LosslessSt
 
   /// The pin in the form of curl's option `--pinnedpubkey`.
   public var description: String { Self.prefix + digest.base64EncodedString() }
+
+  /// Whether a certificate in DER format contains the pinned key.
+  package func matches(certificate: Data) -> Bool {
+    DERCertificate.publicKeyInfo(of: certificate).map { Data(SHA256.hash(data: $0)) == digest } ?? false
+  }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 public import HTTPTypes
+package import SystemIO
 
 /// Sends a request and returns its response.
 ///
@@ -147,3 +148,19 @@ public enum TransportError: Error, Sendable, Hashable {
   /// The task was cancelled.
   case cancelled
 }
+
+/// Sends a request to an address that was checked.
+package protocol AddressedTransport: Sendable {
+  /// Sends `request` as ``Transport`` specifies, to `address`, whatever addresses its host has. Uses no proxy.
+  func send(
+    _ request: HTTPRequest, body: TransportBody, to address: SocketAddress, destination: TransportDestination,
+    timeouts: TransportTimeouts, events: (@Sendable (TransportEvent) -> Void)?
+  ) async throws(TransportError) -> TransportResponse
+}
+
+/// The transport of this system: libcurl on Linux, `URLSession` on Apple's platforms.
+#if canImport(CCurl)
+  package typealias SystemTransport = CurlTransport
+#else
+  package typealias SystemTransport = URLSessionTransport
+#endif

@@ -39,7 +39,7 @@ struct KeyFile: Sendable {
   /// Returns the key. Creates one if there is none, and synchronizes it to disk before it returns.
   func readOrCreate() throws(TokenStoreError) -> SymmetricKey {
     if let key = try read() { return key }
-    do throws(SystemError) { try create() } catch { throw .system(error) }
+    do { try create() } catch { throw .system(error) }
     guard let key = try read() else {
       throw .system(SystemError(operation: "read key", path: path, code: ENOENT))
     }

@@ -3,7 +3,7 @@ package import Foundation
 import HTTPArchive
 package import Redaction
 package import SnapshotFormat
-import SystemIO
+package import SystemIO
 
 /// Makes a snapshot of an HTTP archive. Its exchanges become recordings with the identifiers under which an app records
 /// and replays them; identical requests are the calls of a history, in the order in which they ended.
@@ -238,5 +238,18 @@ package struct ArchiveImport {
     }
     try writer.finish()
     try output.flush()
+  }
+}
+
+/// The reason why a file is not imported.
+package struct ArchiveImportError: Error, Sendable, CustomStringConvertible {
+  /// A sentence that names the file.
+  package let description: String
+  /// The failure of the disk or the system that is the reason; `nil` if it is the file.
+  package let systemError: SystemError?
+
+  init(_ description: String, _ cause: (any Error)? = nil) {
+    self.description = description
+    systemError = cause as? SystemError
   }
 }

@@ -186,7 +186,7 @@ package final class AuditLog: Sendable {
   private func flush(_ kind: Files.Kind) {
     guard let unflushed = files.withLock({ $0[kind].takeUnflushed() }) else { return }
     flushQueue.async { [self] in
-      do throws(SystemError) {
+      do {
         try unflushed.flush()
       } catch {
         logger.error("The audit log can't be flushed", metadata: ["error": "\(error)"])

@@ -1,5 +1,6 @@
 import AccessControl
 import Foundation
+import HTTPClient
 import HTTPTLS
 package import Logging
 import Observability
@@ -26,7 +27,7 @@ extension ServerApplication {
     try settings.requireSoundStorage()
     if !settings.shared.isEnabled { try requireToken(settings) }
     let source: ServerCertificates.Source?
-    do throws(TLSError) { source = try settings.certificateSource() } catch { throw .tls(error) }
+    do { source = try settings.certificateSource() } catch { throw .tls(error) }
     let exporter = MetricsExporter(version: version)
     let observer = exporter.storageObserver
     let storage: ServerStorage
@@ -109,7 +110,7 @@ extension ServerApplication {
   ) async throws(ServerError) -> Webhooks {
     let webhooks = Webhooks(settings, storage, logger: logger)
     let apply: @Sendable () async -> Void
-    do throws(WebhookError) { apply = try webhooks.prepare(settings.webhooksWithPublicURL) } catch {
+    do { apply = try webhooks.prepare(settings.webhooksWithPublicURL) } catch {
       throw .webhooks(error)
     }
     await apply()
@@ -146,5 +147,23 @@ extension ServerApplication {
     } catch {
       throw .auditLog(error)
     }
+  }
+}
+
+extension Webhooks {
+  /// Creates the webhooks of a server, which have no endpoints yet.
+  convenience init(_ settings: ServerSettings, _ storage: ServerStorage, logger: Logger) {
+    let path = settings.storage + "/webhooks.sqlite"
+    let database = storage.database
+    var environment = Environment(transport: SystemTransport()) {
+      if let database { return database.outbox }
+      return try SQLiteOutbox(path: path)
+    }
+    if let database {
+      (environment.lock, environment.now) = (database.webhooksLock, storage.now)
+      // Another server does not wake the one that sends.
+      environment.longestSleep = 1
+    }
+    self.init(environment, store: storage.store, logger: logger)
   }
 }

@@ -52,7 +52,7 @@ extension ServerStorage {
     _ shared: SharedSettings, _ environment: [String: String], _ logger: Logger
   ) throws(ServerError) -> S3Client {
     let bucket: S3Configuration
-    do throws(SharedSettingsError) { bucket = try shared.bucket() } catch { throw .sharedSettings(error) }
+    do { bucket = try shared.bucket() } catch { throw .sharedSettings(error) }
     do {
       return try S3Client(bucket, environment: environment) { seconds in
         logger.warning(

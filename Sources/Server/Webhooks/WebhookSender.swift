@@ -40,7 +40,7 @@ struct WebhookSender: Sendable {
       var timeouts = TransportTimeouts()
       (timeouts.connect, timeouts.idle, timeouts.total) = (left, left, left)
       let head = Lock<HTTPResponse?>(nil)
-      do throws(TransportError) {
+      do {
         let response = try await transport.send(
           request, body: .bytes(delivery.body), to: SocketAddress(address, port: endpoint.port),
           destination: .memory(limit: WebhookLimits.responseBytes), timeouts: timeouts,

@@ -1,4 +1,4 @@
-import JSONText
+package import JSONText
 
 /// Reads an HTTP archive (HAR 1.2) part by part, in constant memory, from bytes that arrive in pieces.
 package struct ArchiveReader {
@@ -140,7 +140,7 @@ package struct ArchiveReader {
 
   private mutating func nextToken() throws -> JSONTokenizer.Token? {
     while true {
-      do throws(JSONFailure) {
+      do {
         if let token = try tokenizer.next() { return token }
       } catch {
         throw ArchiveError.notJSON(error)
@@ -233,5 +233,27 @@ private struct ArchiveValueBuilder {
     guard let last = open.indices.last else { return isWhole ? value() : .null }
     if isWhole { open[last].add(value()) }
     return nil
+  }
+}
+
+/// The reason why a file is refused as an HTTP archive.
+package enum ArchiveError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// It is not JSON, or ends too early.
+  case notJSON(JSONFailure)
+  /// It is JSON, but no HTTP archive.
+  case notAnArchive(String)
+  /// It exceeds a limit.
+  case limit(String)
+
+  /// The reason, without a full stop, for a sentence that names the file.
+  package var description: String {
+    switch self {
+    case .notJSON(let failure) where failure.reason == .incomplete:
+      "is truncated: \(failure)"
+    case .notJSON(let failure) where failure.isDepth: "is no HTTP archive: \(failure)"
+    case .notJSON(let failure): "is no HTTP archive (HAR), because it is not JSON: \(failure)"
+    case .notAnArchive(let reason): "is no HTTP archive (HAR): \(reason)"
+    case .limit(let reason): reason
+    }
   }
 }

@@ -27,7 +27,7 @@ extension ReadableSnapshot {
   /// not detected.
   package func readRecordings(_ body: (Manifest.Recording) -> Bool) throws(BundleError) {
     var isEnough = false
-    do throws(BundleError) {
+    do {
       _ = try readManifest { recording throws(BundleError) in
         isEnough = !body(recording)
         // Only ends the reading. The error is caught below.

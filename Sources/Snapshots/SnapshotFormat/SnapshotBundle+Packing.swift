@@ -161,7 +161,7 @@ extension SnapshotBundle {
     _ addMembers: (_ writer: ZipWriter) throws(BundleError) -> Void
   ) throws(BundleError) -> Packed {
     let staging = Staging(beside: zip)
-    do throws(BundleError) {
+    do {
       let file = try BundleError.disk(staging.createFile())
       let writer = ZipWriter(file, profile: .strict)
       try BundleError.zip(writer.add(BundleLayout.manifest, bytes: json))

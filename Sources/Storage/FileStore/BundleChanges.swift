@@ -46,14 +46,11 @@ final class BundleChanges: Sendable {
       try layout.requirePublished(id)
       guard try isWanted() else { return Committer.Change(outcome: false) }
       let isLost = try layout.isLost(id)
-      let revert: @Sendable () throws(SystemError) -> Void
-      do throws(SystemError) {
+      let revert = try StoreError.disk { () throws(SystemError) in
         if isLost, let record = try layout.intactRecord(id)?.record {
           folder.recordLoss(of: id, counted: record.size)
         }
-        revert = try makeTombstone(of: id)
-      } catch {
-        throw StoreError(error)
+        return try makeTombstone(of: id)
       }
       layout.forget(id)
       return Committer.Change(
@@ -101,11 +98,9 @@ final class BundleChanges: Sendable {
       let record = try layout.storedRecord(id)
       let isOutOfUse = try layout.isOutOfUse(id)
       guard !isOutOfUse, !isLost else { return Committer.Change(outcome: try layout.asServed(record)) }
-      do throws(SystemError) {
+      try StoreError.disk { () throws(SystemError) in
         try faults.before(.setAside)
         try Folder.publish(bundle, as: damaged)
-      } catch {
-        throw StoreError(error)
       }
       layout.forget(id)
       folder.logger.error(
@@ -149,14 +144,12 @@ final class BundleChanges: Sendable {
       var changed = base
       try change.apply(to: &changed)
       guard changed != base else { return (base, changed, File?.none) }
-      do throws(SystemError) {
+      return try StoreError.disk { () throws(SystemError) in
         try faults.before(.stageRecord)
         let file = try File(staged, .create(mode: 0o600))
         try file.write(RecordFile.encode(changed), at: 0)
         try faults.before(.flushRecord)
         return (base, changed, file)
-      } catch {
-        throw StoreError(error)
       }
     }
     if let file {
@@ -172,11 +165,9 @@ final class BundleChanges: Sendable {
       guard try layout.storedRecord(id) == base else { return Committer.Change(outcome: nil) }
       let served = try layout.asServed(changed)
       if file != nil {
-        do throws(SystemError) {
+        try StoreError.disk { () throws(SystemError) in
           try faults.before(.replaceRecord)
           try Folder.replace(layout.path(.record, of: id), with: staged)
-        } catch {
-          throw StoreError(error)
         }
         layout.forget(id)
       }

@@ -109,7 +109,7 @@ final class Committer: Sendable {
   private func prepareFirstChange() throws(StoreError) {
     try isChanged.withLock { isChanged throws(StoreError) in
       guard !isChanged else { return }
-      do throws(SystemError) { try onFirstChange() } catch { throw StoreError(error) }
+      try StoreError.disk { () throws(SystemError) in try onFirstChange() }
       isChanged = true
     }
   }
@@ -119,7 +119,7 @@ final class Committer: Sendable {
   private func makeIfMissing(_ folder: String) throws(StoreError) {
     try folders.withLock { folders throws(StoreError) in
       guard !folders.contains(folder) else { return }
-      do throws(SystemError) {
+      try StoreError.disk { () throws(SystemError) in
         // If `bundles/` itself is gone, its disk may be, and this would write to another one.
         let (bundles, name) = (try OpenFolder(layout.bundles), Folder.name(of: folder))
         do throws(SystemError) { try bundles.create(folder: name, mode: 0o700) } catch
@@ -128,8 +128,6 @@ final class Committer: Sendable {
           _ = try bundles.folder(name)
         }
         try bundles.synchronize()
-      } catch {
-        throw StoreError(error)
       }
       folders.insert(folder)
     }

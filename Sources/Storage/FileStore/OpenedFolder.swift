@@ -51,7 +51,7 @@ struct OpenedFolder {
   /// Throws ``FileBundleStore/OpeningError/flawed(_:)`` before anything is made that would hide a loss.
   private static func requireSound(_ path: String) throws(FileBundleStore.OpeningError) {
     let flaws: [StorageFlaw]
-    do throws(SystemError) { flaws = try StorageFlaw.all(in: path) } catch { throw .system(error) }
+    do { flaws = try StorageFlaw.all(in: path) } catch { throw .system(error) }
     if let flaw = flaws.first { throw .flawed(flaw) }
   }
 

@@ -173,7 +173,7 @@ final class Publisher: Sendable {
         guard record.verified == .intact else { throw StoreError.damaged }
         return try repair(existing, with: upload)
       } catch .notFound {
-        do throws(SystemError) { try move(upload.names, to: record.id) } catch { throw StoreError(error) }
+        try StoreError.disk { () throws(SystemError) in try move(upload.names, to: record.id) }
         return Committer.Change(outcome: (.created(record), false)) {
           upload.arrival.keep()
           if record.verified == .pending { self.verification.addUnverified(record.id) }

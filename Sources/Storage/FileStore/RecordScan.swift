@@ -40,11 +40,9 @@ final class RecordScan: Sendable {
   func ids(in shard: SnapshotShard) async throws(StoreError) -> [SnapshotID] {
     try await scanner.perform { [layout] () throws(StoreError) in
       let folder = layout.folder(of: shard)
-      do throws(SystemError) {
+      return try StoreError.disk { () throws(SystemError) in
         guard try Folder.hasFolder(folder) else { return [] }
         return try layout.published(in: folder)
-      } catch {
-        throw StoreError(error)
       }
     }
   }

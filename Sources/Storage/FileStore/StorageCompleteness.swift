@@ -46,7 +46,7 @@ package enum StorageCompleteness: Sendable, Hashable {
   /// Throws the error of a store if a server can't use the folder.
   static func requireStorage(_ path: String) throws(FileBundleStore.OpeningError) {
     let completeness: Self
-    do throws(SystemError) { completeness = try Self(of: path) } catch { throw .system(error) }
+    do { completeness = try Self(of: path) } catch { throw .system(error) }
     switch completeness {
     case .storage: break
     case .backup: throw .backup(path: path)
@@ -58,7 +58,7 @@ package enum StorageCompleteness: Sendable, Hashable {
   /// Throws ``/SnapshotStore/TransferError/incompleteStorage(_:)`` if the copy of a folder would lack parts.
   static func requireSource(_ path: String) throws(TransferError) {
     let completeness: Self
-    do throws(SystemError) { completeness = try Self(of: path) } catch { throw .system(error) }
+    do { completeness = try Self(of: path) } catch { throw .system(error) }
     if completeness.lacksParts { throw .incompleteStorage(path) }
   }
 }

@@ -190,7 +190,7 @@ extension TransferError {
 
   private static func require(_ find: () throws(SystemError) -> [StorageFlaw]) throws(TransferError) {
     let flaws: [StorageFlaw]
-    do throws(SystemError) { flaws = try find() } catch { throw .system(error) }
+    do { flaws = try find() } catch { throw .system(error) }
     if let flaw = flaws.first { throw .unusable(flaw.description) }
   }
 }

@@ -115,7 +115,7 @@ extension WriteProbe {
   convenience init(of folder: StorageFolder, on queue: DispatchQueue) {
     let watch = FlawWatch(folder.layout, logger: folder.logger)
     self.init(on: queue, inspect: { () throws(SystemError) in try watch.fault() }) { () throws(StoreError) in
-      do throws(SystemError) {
+      try StoreError.disk { () throws(SystemError) in
         guard try folder.faults.availableBytes(folder.layout.root) >= folder.reserve else {
           throw .full(folder.layout.root)
         }
@@ -125,8 +125,6 @@ extension WriteProbe {
         try file.write([1], at: 0)
         try file.synchronize()
         try Folder.remove(path)
-      } catch {
-        throw StoreError(error)
       }
     }
   }

@@ -162,3 +162,35 @@ public struct BundleContents: Sendable {
     self.bytes = bytes
   }
 }
+
+/// The result of a successful upload.
+public enum Publication: Sendable, Hashable {
+  /// A new bundle was published.
+  case created(SnapshotRecord)
+  /// The same bytes were already published for the same report.
+  case alreadyThere(SnapshotRecord)
+
+  /// The record of the bundle in both cases.
+  public var record: SnapshotRecord {
+    switch self {
+    case .created(let record), .alreadyThere(let record): record
+    }
+  }
+}
+
+/// The contents of a store.
+public struct StoreUsage: Sendable, Hashable {
+  /// The number of bundles, including those that were set aside as damaged.
+  public var bundles: Int
+  /// The total size of the bundles in bytes.
+  public var bytes: Int64
+  /// The number of published bundles whose bytes are gone, as far as that is known. ``bundles`` does not include them.
+  public var lost: Int
+
+  /// Creates a usage.
+  public init(bundles: Int = 0, bytes: Int64 = 0, lost: Int = 0) {
+    self.bundles = bundles
+    self.bytes = bytes
+    self.lost = lost
+  }
+}

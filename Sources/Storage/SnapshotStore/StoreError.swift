@@ -39,6 +39,11 @@ public enum StoreError: Error, Sendable {
         .system(failure)
       }
   }
+
+  /// Runs `body`, and throws its failure as an error of the store.
+  package static func disk<Value>(_ body: () throws(SystemError) -> Value) throws(StoreError) -> Value {
+    do { return try body() } catch { throw StoreError(error) }
+  }
 }
 
 extension StoreError: CustomStringConvertible {

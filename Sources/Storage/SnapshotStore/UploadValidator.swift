@@ -108,7 +108,7 @@ public struct UploadValidator: Sendable {
       throw .foreignApplication
     }
     let mark: [String: String]
-    do throws(BundleError) { mark = try redaction.metadata(of: summary.manifest) } catch {
+    do { mark = try redaction.metadata(of: summary.manifest) } catch {
       throw .invalid(error)
     }
     return SnapshotRecord(

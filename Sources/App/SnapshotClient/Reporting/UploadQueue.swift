@@ -65,7 +65,7 @@ public final class UploadQueue: Sendable {
     folder: QueueFolder, _ client: SnapshotAPIClient, _ configuration: Configuration
   ) throws(ReportingError) {
     let found: (items: [QueuedUpload], unreadable: [UnreadableUpload])
-    do throws(SystemError) { found = try folder.load() } catch { throw .disk(error) }
+    do { found = try folder.load() } catch { throw .disk(error) }
     unreadable = found.unreadable
     self.configuration = configuration
     state = Lock(

@@ -28,7 +28,7 @@ public enum NamedFile {
   public static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
     let file = try open(path)
     let bytes: [UInt8]
-    do throws(SystemError) { bytes = try file.read(upTo: limit + 1, at: 0) } catch { throw .system(error) }
+    do { bytes = try file.read(upTo: limit + 1, at: 0) } catch { throw .system(error) }
     guard bytes.count <= limit else { throw .tooLong(limit: limit) }
     return bytes
   }

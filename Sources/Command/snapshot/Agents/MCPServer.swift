@@ -73,7 +73,7 @@ struct MCPServer: Sendable {
     guard let id = Self.validated(id) else {
       return Self.error(nil, Refusal(-32600, "The id of a request is a string or an integer."))
     }
-    do throws(Refusal) {
+    do {
       return Self.line(
         .object(["jsonrpc": .string("2.0"), "id": id, "result": try await result(method, members["params"])]))
     } catch {

@@ -54,7 +54,7 @@ struct RunCommand: AsyncParsableCommand {
     var environment = ProcessInfo.processInfo.environment
     environment[SnapshotMode.Launch.replayVariable] = folder.path
     let program: ChildProgram
-    do throws(SystemError) {
+    do {
       program = try Interruption.start { () throws(SystemError) in
         try ChildProgram(command[0], Array(command.dropFirst()), environment: environment)
       }

@@ -21,7 +21,7 @@ struct WebhookExamination {
     guard settings.webhooks.isEnabled, let address = settings.localAddress,
       let url = URL(string: "\(settings.tls.isEnabled ? "https" : "http")://\(address)")
     else { return [] }
-    do throws(SnapshotClientError) {
+    do {
       var configuration = SnapshotAPIClient.Configuration()
       configuration.retries.attempts = 1
       configuration.timeouts.total = 15

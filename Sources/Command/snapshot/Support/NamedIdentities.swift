@@ -18,7 +18,7 @@ enum NamedIdentities {
     do { bytes = try NamedFile.read(file, limit: 2 * IdentityFile.maximumSize) } catch {
       throw CommandFailure("Cannot read the identity file \(file): \(error).", status: .refused)
     }
-    do throws(SealingError) {
+    do {
       guard IdentityFile.isEncrypted(bytes) else { return try IdentityFile(bytes).identities }
       let passphrase = Passphrase(try askPassphrase(of: file), derive: scrypt)
       return try IdentityFile(bytes, openedWith: passphrase).identities

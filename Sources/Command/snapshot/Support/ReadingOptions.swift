@@ -49,7 +49,7 @@ struct ReadingOptions: ParsableArguments {
     }
     let identities = try identities()
     let inner = scratch.file("inner-\(UUID().uuidString).zip")
-    do throws(BundleError) { _ = try SnapshotBundle.unseal(zip: zip, with: identities, to: inner) } catch {
+    do { _ = try SnapshotBundle.unseal(zip: zip, with: identities, to: inner) } catch {
       throw CommandFailure(error.description, status: .refused)
     }
     return .bundle(inner)

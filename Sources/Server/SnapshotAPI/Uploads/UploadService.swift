@@ -93,7 +93,7 @@ package struct UploadService: Sendable {
         if snapshots.announcer != nil { try await index(session) }
         return status(of: session, for: caller)
       }
-      do throws(UploadError) {
+      do {
         return status(of: try await publish(session, of: caller), for: caller)
       } catch {
         logger.warning(
@@ -198,7 +198,7 @@ package struct UploadService: Sendable {
   }
 
   private func admit(_ length: Int64?, of caller: Caller) throws(UploadError) {
-    do throws(HTTPProblem) { try caller.meter.admit(length) } catch { throw .body(error) }
+    do { try caller.meter.admit(length) } catch { throw .body(error) }
   }
 
   /// Throws if the link of the caller does not allow so many bytes after those of the upload.
@@ -207,7 +207,7 @@ package struct UploadService: Sendable {
   ) throws(UploadError) {
     guard let link = caller.link, session.outcome == nil else { return }
     let (end, overflow) = session.offset.addingReportingOverflow(length ?? 0)
-    do throws(HTTPProblem) {
+    do {
       try link.requireRoom(for: overflow ? .max : end, as: session.attachment?.id)
     } catch {
       throw .body(error)

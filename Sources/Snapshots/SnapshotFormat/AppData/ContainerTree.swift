@@ -57,7 +57,7 @@ public struct ContainerTree: Sendable {
   /// Lists the contents of `app-data/` in the snapshot `zip`. Checks the structure of the snapshot.
   public init(snapshot zip: URL, limits: ContainerLimits = .default) throws(AppDataError) {
     let bundle: ZippedBundle
-    do throws(BundleError) {
+    do {
       bundle = try ZippedBundle(zip, limits: .default)
       try bundle.requireClear()
     } catch { throw .snapshot(error) }

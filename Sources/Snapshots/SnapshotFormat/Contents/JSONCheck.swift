@@ -40,7 +40,7 @@ struct JSONCheck {
   }
 
   private mutating func read(_ piece: [UInt8]) {
-    do throws(JSONFailure) {
+    do {
       while let token = try tokenizer.next() {
         if tokens == 0 { isObject = token == .beginObject }
         if tokens < 3 { tokens += 1 }

@@ -179,7 +179,7 @@ struct ManifestReader {
       guard let json = manifest.unknown.removeValue(forKey: "sealed") else {
         throw .problem(ManifestProblem(.missing, at: "sealed"))
       }
-      do throws(ManifestProblem) { manifest.sealed = try SealedContents(json: json) } catch {
+      do { manifest.sealed = try SealedContents(json: json) } catch {
         throw .problem(error.below("sealed"))
       }
     }

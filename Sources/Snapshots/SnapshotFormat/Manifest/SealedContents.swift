@@ -81,7 +81,7 @@ extension SealedContents {
     let recipients = try members.required("recipients").elements(at: "recipients").enumerated()
     var list: [Recipient] = []
     for (index, value) in recipients {
-      do throws(ManifestProblem) {
+      do {
         let members = try value.members()
         list.append(
           Recipient(

@@ -27,7 +27,7 @@ public struct SealingIdentity: Sendable, CustomStringConvertible, CustomReflecta
   /// Parses an identity. The error never contains the text.
   public init(_ text: String) throws(SealingError) {
     let prefix: String, bytes: [UInt8]
-    do throws(Bech32.Refusal) {
+    do {
       (prefix, bytes) = try Bech32.decode(text)
     } catch {
       throw .malformedIdentity("This is not an identity such as AGE-SECRET-KEY-1…: \(error.clause).")

@@ -43,7 +43,7 @@ public struct SealingRecipient: Hashable, Sendable, CustomStringConvertible {
         "SSH keys are not supported. `snapshot keys create` makes a key whose recipient is.")
     }
     let prefix: String, bytes: [UInt8]
-    do throws(Bech32.Refusal) {
+    do {
       (prefix, bytes) = try Bech32.decode(text)
     } catch {
       throw .malformedRecipient(

@@ -28,7 +28,7 @@ package struct Unsealer: Sendable {
     if case .failed(let error) = state { throw error }
     pending += bytes
     var output: [UInt8] = []
-    do throws(SealingError) {
+    do {
       try advance(into: &output)
     } catch {
       (state, pending) = (.failed(error), [])

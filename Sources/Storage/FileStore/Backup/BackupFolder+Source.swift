@@ -12,7 +12,7 @@ extension BackupFolder: BackupSource {
 
   func requireComplete() throws(TransferError) {
     let lacksParts: Bool
-    do throws(SystemError) { lacksParts = try StorageCompleteness(of: root).lacksParts } catch {
+    do { lacksParts = try StorageCompleteness(of: root).lacksParts } catch {
       throw .system(error)
     }
     if lacksParts { throw .incompleteBackup(root) }

@@ -40,7 +40,7 @@ package final class FolderSource: MigrationSource {
   /// ``/SnapshotStore/TransferError/inUse(_:)`` if a server uses it.
   package func lockAgainstServers() throws(TransferError) {
     let acquired: StorageLock?
-    do throws(SystemError) { acquired = try StorageLock(layout) } catch { throw .system(error) }
+    do { acquired = try StorageLock(layout) } catch { throw .system(error) }
     guard let acquired else { throw .inUse(layout.root) }
     lock.withLock { $0 = acquired }
   }

@@ -143,10 +143,8 @@ final class FileUploads: Sendable {
           try folder.requireFreeSpace(for: bytes)
           try folder.quotaTracker.requireRoom(for: bytes)
         }
-        do throws(SystemError) {
+        return try StoreError.disk { () throws(SystemError) in
           return try upload.bytes.open(at: upload.session.offset)
-        } catch {
-          throw StoreError(error)
         }
       }
       return ResumableAppending(append, session, to: upload, file, in: folder, now: now)
@@ -159,11 +157,9 @@ final class FileUploads: Sendable {
     let upload = try table[id]
     try await UploadError.storing { () async throws(StoreError) in
       try await remover.perform { [self] () throws(StoreError) in
-        do throws(SystemError) {
+        try StoreError.disk { () throws(SystemError) in
           try folder.faults.before(.forgetUpload)
           try Folder.removeIfPresent(layout.path(.state, of: id))
-        } catch {
-          throw StoreError(error)
         }
         table.remove(id)
         removeFiles(of: upload)
@@ -203,13 +199,11 @@ final class FileUploads: Sendable {
       // A joined upload reports all of its bytes from the start, so they must be durable before the session is.
       if !parts.isEmpty { try await folder.flush([.file(bytes)], since: epoch, .flushPart) }
       let state = try await queue.perform { [folder] () throws(StoreError) in
-        do throws(SystemError) {
+        return try StoreError.disk { () throws(SystemError) in
           try folder.faults.before(.writeProgress)
           let state = try File(folder.layout.path(.state, of: session.id), .create(mode: 0o600))
           try UploadFile.write(session, to: state)
           return state
-        } catch {
-          throw StoreError(error)
         }
       }
       try await folder.flush(
@@ -227,14 +221,12 @@ final class FileUploads: Sendable {
         var offset: Int64 = 0
         while offset < length {
           let count = min(1 << 20, length - offset)
-          let bytes: IOBuffer
-          do throws(SystemError) {
-            bytes = IOBuffer(try part.read(upTo: Int(count), at: offset))
+          let bytes = try StoreError.disk { () throws(SystemError) in
+            let bytes = IOBuffer(try part.read(upTo: Int(count), at: offset))
             guard bytes.count == Int(count) else {
               throw SystemError(operation: "read", path: part.path, code: POSIXErrorCode.EIO.rawValue)
             }
-          } catch {
-            throw StoreError(error)
+            return bytes
           }
           try upload.bytes.write(bytes)
           offset += count
@@ -284,15 +276,13 @@ final class FileUploads: Sendable {
     let (bytes, size) = (upload.bytes, upload.session.offset)
     while true {
       let whole = try await bytes.queue.perform { [folder] () throws(StoreError) -> WholeUpload? in
-        do throws(SystemError) {
+        return try StoreError.disk { () throws(SystemError) in
           let file = try File(bytes.names.bundle)
           guard let sha256 = try bytes.digest(of: size, in: file) else { return nil }
           try Folder.removeIfPresent(bytes.names.record)
           return WholeUpload(
             names: bytes.names, file: file, size: size, sha256: sha256, arrival: bytes.arrival,
             epoch: folder.flusher.epoch, resumable: upload)
-        } catch {
-          throw StoreError(error)
         }
       }
       if let whole { return whole }
@@ -320,7 +310,7 @@ final class FileUploads: Sendable {
   ) async throws(UploadError) -> UploadSession {
     var session = upload.session
     session.end(.refused(refusal), at: now())
-    do throws(StoreError) { try await upload.save(session) } catch { throw .store(error) }
+    do { try await upload.save(session) } catch { throw .store(error) }
     upload.bytes.arrival.release()
     await remover.perform { [folder] in
       folder.attempt("remove a refused upload") {

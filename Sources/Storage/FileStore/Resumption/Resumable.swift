@@ -59,7 +59,7 @@ final class Resumable: Sendable {
   func save(_ session: UploadSession) async throws(StoreError) {
     let epoch = folder.flusher.epoch
     let file = try await bytes.queue.perform { [self] () throws(StoreError) in
-      do throws(SystemError) { return try write(session) } catch { throw StoreError(error) }
+      return try StoreError.disk { () throws(SystemError) in try write(session) }
     }
     try await folder.flush([.file(file)], since: epoch, .flushProgress)
     adopt(session)

@@ -95,11 +95,9 @@ struct UploadRecovery {
     else { return nil }
     do throws(StoreError) {
       // The outcome must not survive a power cut that reverts the publication.
-      do throws(SystemError) {
+      try StoreError.disk { () throws(SystemError) in
         try layout.endPublication(of: id)
         try Folder.synchronize(layout.folder(of: id))
-      } catch {
-        throw StoreError(error)
       }
       return try layout.storedRecord(id).sha256 == sha256 ? .published(id, isNew: true) : nil
     } catch {

@@ -58,7 +58,7 @@ extension S3Client {
   private func uploadPart(
     _ number: Int, _ range: Range<Int64>, of file: URL, to upload: S3MultipartUpload, on queue: DispatchQueue
   ) async -> Result<S3Part, S3Error> {
-    do throws(S3Error) {
+    do {
       let body = try await queue.perform { () throws(S3Error) in
         do throws(SystemError) { return try S3Body(part: range, of: file) } catch {
           throw .transport(.file(error.description))

@@ -27,7 +27,7 @@ package struct S3MigrationTarget: MigrationTarget {
     _ record: SnapshotRecord, _ bundle: LocalBundle
   ) async throws(TransferError) -> Bool {
     let file: (size: Int64, sha256: ContentDigest)
-    do throws(SystemError) { file = try await bundle.measure() } catch { throw .system(error) }
+    do { file = try await bundle.measure() } catch { throw .system(error) }
     guard record.verified == .damaged || file == (record.size, record.sha256) else { return false }
     let attempt = SnapshotID()
     try await store.access { client async throws(S3Error) in

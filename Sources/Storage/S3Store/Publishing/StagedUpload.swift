@@ -99,9 +99,7 @@ final class StagedUpload: Sendable {
   /// A range of the bytes as the content of a request to the object store.
   func body(of range: Range<Int64>) async throws(StoreError) -> S3Body {
     try await queue.perform { [path] () throws(StoreError) in
-      do throws(SystemError) { return try S3Body(part: range, of: URL(filePath: path)) } catch {
-        throw StoreError(error)
-      }
+      try StoreError.disk { () throws(SystemError) in try S3Body(part: range, of: URL(filePath: path)) }
     }
   }
 
@@ -109,14 +107,12 @@ final class StagedUpload: Sendable {
   func bytes(in range: Range<Int64>) async throws(StoreError) -> [UInt8] {
     if range.isEmpty { return [] }
     return try await queue.perform { [path] () throws(StoreError) in
-      do throws(SystemError) {
+      return try StoreError.disk { () throws(SystemError) in
         let bytes = try File(path).read(upTo: range.count, at: range.lowerBound)
         guard bytes.count == range.count else {
           throw SystemError(operation: "read", path: path, code: POSIXErrorCode.EIO.rawValue)
         }
         return bytes
-      } catch {
-        throw StoreError(error)
       }
     }
   }

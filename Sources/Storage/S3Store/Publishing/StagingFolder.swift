@@ -29,7 +29,7 @@ struct StagingFolder: Sendable {
   /// Throws ``StoreError/outOfSpace`` if `length` more bytes would leave less free space than the reserve.
   func requireSpace(for length: Int64) async throws(StoreError) {
     try await writers.next.perform { [self] () throws(StoreError) in
-      do throws(SystemError) { try Folder.create(path) } catch { throw StoreError(error) }
+      try StoreError.disk { () throws(SystemError) in try Folder.create(path) }
       if try hasSpace(for: length) { return }
       onShortage()
       guard try hasSpace(for: length) else { throw .outOfSpace }

@@ -67,9 +67,7 @@ extension File {
   /// Reads at most the bytes of `range`.
   func read(_ range: Range<Int64>, on queue: DispatchQueue) async throws(StoreError) -> [UInt8] {
     try await queue.perform { () throws(StoreError) in
-      do throws(SystemError) { return try self.read(upTo: range.count, at: range.lowerBound) } catch {
-        throw StoreError(error)
-      }
+      try StoreError.disk { () throws(SystemError) in try self.read(upTo: range.count, at: range.lowerBound) }
     }
   }
 }

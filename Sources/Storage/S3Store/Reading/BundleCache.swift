@@ -119,11 +119,9 @@ final class BundleCache: Sendable {
   private func read(_ key: String, into arriving: ArrivingFile) async throws(StoreError) -> File? {
     let path = "\(folder)/\(SnapshotID()).download"
     let file = try await queues.next.perform { [folder] () throws(StoreError) in
-      do throws(SystemError) {
+      return try StoreError.disk { () throws(SystemError) in
         try Folder.create(folder)
         return try File(path, .openOrCreate(mode: 0o600))
-      } catch {
-        throw StoreError(error)
       }
     }
     arriving.begin(file)
@@ -135,7 +133,7 @@ final class BundleCache: Sendable {
       failure = error
     }
     try await queues.next.perform { () throws(StoreError) in
-      do throws(SystemError) { try Folder.removeIfPresent(path) } catch { throw StoreError(error) }
+      try StoreError.disk { () throws(SystemError) in try Folder.removeIfPresent(path) }
     }
     guard let failure else { return file }
     guard failure.isNotFound else { throw StoreError(failure) }

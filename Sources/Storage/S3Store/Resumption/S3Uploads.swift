@@ -186,7 +186,7 @@ final class S3Uploads: Sendable {
   ) async throws(StoreError) -> Publication {
     let id = held.row.session.id
     let staged = await copies.take(id) ?? folder.newUpload()
-    do throws(StoreError) {
+    do {
       try await folder.requireSpace(for: held.row.session.offset - staged.size)
       try await objects.read(held.row, into: staged)
       var (row, lease) = (held.row, held.lease)

@@ -111,7 +111,7 @@ struct SnapshotTransfer: Sendable {
     guard verifies, record.verified != .damaged else { return record }
     guard let bundle = try await target.contents.bundle(of: id) else { return nil }
     let file: (size: Int64, sha256: ContentDigest)
-    do throws(SystemError) { file = try await bundle.measure() } catch { throw .system(error) }
+    do { file = try await bundle.measure() } catch { throw .system(error) }
     return file == (record.size, record.sha256) ? record : nil
   }
 }

@@ -1,3 +1,5 @@
+package import SystemIO
+
 /// Counts the bytes of one request that appends to an upload. It is a pure value and does no I/O.
 public struct UploadAppend: Sendable, Hashable {
   /// The offset at which the bytes begin.
@@ -47,4 +49,28 @@ public struct UploadAppend: Sendable, Hashable {
 
   /// The offset up to which bytes count if the body breaks off now.
   public var countable: Int64 { countsAtOnce ? start : end }
+}
+
+/// A request without bytes to an upload that is complete: it asks for the outcome.
+package struct OutcomeRequest: UploadAppending {
+  private let append: UploadAppend
+  private let session: UploadSession
+
+  /// Creates the request as ``UploadSession/admit(_:bytes:limits:at:)`` admitted it.
+  package init(_ append: UploadAppend, to session: UploadSession) {
+    self.append = append
+    self.session = session
+  }
+
+  /// Throws ``UploadError/completed`` for any bytes.
+  package func write(_ bytes: IOBuffer) async throws(UploadError) {
+    var append = append
+    try append.receive(bytes.count)
+  }
+
+  /// Returns the offset, which does not change any more.
+  package func checkpoint() async throws(UploadError) -> Int64 { session.offset }
+
+  /// Returns the session.
+  package func end(_ ending: UploadEnding) async throws(UploadError) -> UploadSession { session }
 }

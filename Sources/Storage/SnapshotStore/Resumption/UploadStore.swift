@@ -131,20 +131,20 @@ extension UploadError {
   public static func storing<Value>(
     _ body: () throws(StoreError) -> Value
   ) throws(UploadError) -> Value {
-    do throws(StoreError) { return try body() } catch { throw .store(error) }
+    do { return try body() } catch { throw .store(error) }
   }
 
   /// Runs `body`, and wraps the store's error.
   public static func storing<Value>(
     _ body: () async throws(StoreError) -> Value
   ) async throws(UploadError) -> Value {
-    do throws(StoreError) { return try await body() } catch { throw .store(error) }
+    do { return try await body() } catch { throw .store(error) }
   }
 
   /// Runs `body`, and wraps the system's error.
   package static func writing<Value>(
     _ body: () throws(SystemError) -> Value
   ) throws(UploadError) -> Value {
-    do throws(SystemError) { return try body() } catch { throw .store(StoreError(error)) }
+    do { return try body() } catch { throw .store(StoreError(error)) }
   }
 }

@@ -33,7 +33,7 @@ struct KeysCreateCommand: ParsableCommand {
     let identity = try makeIdentity()
     let text = IdentityFile.contents(
       of: identity, createdAt: SnapshotJSON.text(of: Date()))
-    do throws(SystemError) {
+    do {
       let file = try File(output, .create(mode: 0o600))
       try file.write(Array(text.utf8), at: 0)
       try file.synchronize()

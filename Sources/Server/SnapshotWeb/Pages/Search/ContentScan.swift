@@ -44,7 +44,7 @@ struct ContentScan: Sendable {
   ) throws(StoreError) -> (SearchedSnapshot, next: Int?) {
     var result = SearchedSnapshot(record: bundle.record)
     var next: Int?
-    do throws(ZipError) {
+    do {
       let directory = try ZipDirectory(bundle.file)
       result.fileCount = directory.count
       var listing = directory.listing
@@ -127,7 +127,7 @@ struct ContentScan: Sendable {
     let places = Dictionary(result.files.enumerated().map { ($1.path, $0) }) { first, _ in first }
     guard !places.isEmpty else { return }
     var files = result.files
-    do throws(BundleError) {
+    do {
       _ = try CheckedBundle(bundle.file).readManifest { recording in
         if let place = places[recording.path] { files[place].recording = recording }
       }
