@@ -29,7 +29,7 @@ final class GrowingDigest: Sendable {
   /// Processes the bytes before `end`, asynchronously. They must not change until ``restart()``.
   func follow(to end: Int64) {
     queue.async {
-      do {
+      do throws(SystemError) {
         try self.advance(to: end) { self.isStopped.value }
       } catch {
         // The error occurs again in `finish`, unless the download starts again before.

@@ -135,7 +135,7 @@ extension SnapshotBundle {
   /// What the clear head of the bundle at `zip` says about its sealed contents; `nil` if it is not sealed, or can't be read.
   /// Takes constant time.
   public static func sealedContents(of zip: URL) -> SealedContents? {
-    do {
+    do throws(BundleError) {
       let bundle = try CheckedBundle(BundleError.disk(ZippedBundle.open(zip)))
       guard try bundle.entry(at: BundleLayout.sealed) != nil else { return nil }
       return try bundle.readManifest { _ in }.sealed

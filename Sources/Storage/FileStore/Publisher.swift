@@ -122,7 +122,7 @@ final class Publisher: Sendable {
     if attachment.id == nil, record.manifestID == nil, try layout.isTaken(record.id) {
       record = record.renamed()
     }
-    do { return try stage(record, of: upload) } catch { throw StoreError(error) }
+    return try StoreError.disk { try stage(record, of: upload) }
   }
 
   private func stage(_ record: SnapshotRecord, of upload: WholeUpload) throws(SystemError) -> Staged {

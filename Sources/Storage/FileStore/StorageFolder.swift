@@ -46,7 +46,7 @@ final class StorageFolder: Sendable {
   }
 
   private func hasSpace(for count: Int64) throws(StoreError) -> Bool {
-    do { return try faults.availableBytes(layout.root) - count >= reserve } catch { throw StoreError(error) }
+    try StoreError.disk { try faults.availableBytes(layout.root) - count >= reserve }
   }
 
   /// Returns when all of `targets` would survive a power cut.

@@ -75,7 +75,7 @@ final class StagedUpload: Sendable {
     try await queue.perform { [self] () throws(StoreError) in
       try state.withLock { state throws(StoreError) in
         if let failure = state.failure { throw failure }
-        do throws(SystemError) { _ = try file(&state) } catch { throw StoreError(error) }
+        _ = try StoreError.disk { () throws(SystemError) in try file(&state) }
         return Whole(file: URL(filePath: path), size: state.size, sha256: state.digest.digest)
       }
     }

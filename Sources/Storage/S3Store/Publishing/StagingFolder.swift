@@ -37,7 +37,7 @@ struct StagingFolder: Sendable {
   }
 
   private func hasSpace(for length: Int64) throws(StoreError) -> Bool {
-    do { return try Folder.availableBytes(path) - reserve >= length } catch { throw StoreError(error) }
+    try StoreError.disk { try Folder.availableBytes(path) - reserve >= length }
   }
 
   /// Returns when all files are removed whose removal has begun.

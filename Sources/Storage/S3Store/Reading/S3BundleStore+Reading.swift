@@ -109,8 +109,7 @@ extension S3BundleStore {
     _ found: (record: SnapshotRecord, attempt: SnapshotID)
   ) async throws(StoreError) -> StoredBundle {
     let bundle = try await open(found) { key async throws(StoreError) in try await self.cache.file(key) }
-    let size: Int64
-    do { size = try bundle.file.size } catch { throw StoreError(error) }
+    let size = try StoreError.disk { try bundle.file.size }
     guard size == bundle.record.size else { throw .damaged }
     return bundle
   }

@@ -145,6 +145,6 @@ extension UploadError {
   package static func writing<Value>(
     _ body: () throws(SystemError) -> Value
   ) throws(UploadError) -> Value {
-    do { return try body() } catch { throw .store(StoreError(error)) }
+    try storing { () throws(StoreError) in try StoreError.disk(body) }
   }
 }
