@@ -122,7 +122,7 @@ final class Publisher: Sendable {
     if attachment.id == nil, record.manifestID == nil, try layout.isTaken(record.id) {
       record = record.renamed()
     }
-    return try StoreError.disk { try stage(record, of: upload) }
+    return try StoreError.disk { () throws(SystemError) in try stage(record, of: upload) }
   }
 
   private func stage(_ record: SnapshotRecord, of upload: WholeUpload) throws(SystemError) -> Staged {

@@ -161,7 +161,7 @@ struct StorageLayout: Sendable {
 
   /// Whether a file of this kind exists for `id`. Throws if the file system fails.
   private func has(_ kind: Kind, of id: SnapshotID) throws(StoreError) -> Bool {
-    try StoreError.disk { try Folder.kind(of: path(kind, of: id)) != nil }
+    try StoreError.disk { () throws(SystemError) in try Folder.kind(of: path(kind, of: id)) != nil }
   }
 
   /// Whether the bundle is out of use: it was set aside, or lost.
@@ -235,7 +235,7 @@ struct StorageLayout: Sendable {
     if isAnew { return StoredBundle(record: try asServed(storedRecord(id)), file: file) }
     let recent = records.entry(id)
     let record = if let recent { recent.record } else { try self.record(id) }
-    let size = try StoreError.disk { try file.size }
+    let size = try StoreError.disk { () throws(SystemError) in try file.size }
     guard record.verified != .damaged, size == record.size else { throw .damaged }
     return StoredBundle(record: record, file: file)
   }

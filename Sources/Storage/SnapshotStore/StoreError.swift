@@ -40,7 +40,8 @@ public enum StoreError: Error, Sendable {
       }
   }
 
-  /// Runs `body`, and throws its failure as an error of the store.
+  /// Runs `body`, and throws its failure as an error of the store. A closure has to say `() throws(SystemError) in`:
+  /// without it, some orders in which the compiler reads the files let it infer `any Error`, which it then refuses.
   package static func disk<Value>(_ body: () throws(SystemError) -> Value) throws(StoreError) -> Value {
     do { return try body() } catch { throw StoreError(error) }
   }

@@ -37,7 +37,7 @@ struct StagingFolder: Sendable {
   }
 
   private func hasSpace(for length: Int64) throws(StoreError) -> Bool {
-    try StoreError.disk { try Folder.availableBytes(path) - reserve >= length }
+    try StoreError.disk { () throws(SystemError) in try Folder.availableBytes(path) - reserve >= length }
   }
 
   /// Returns when all files are removed whose removal has begun.

@@ -109,7 +109,7 @@ extension S3BundleStore {
     _ found: (record: SnapshotRecord, attempt: SnapshotID)
   ) async throws(StoreError) -> StoredBundle {
     let bundle = try await open(found) { key async throws(StoreError) in try await self.cache.file(key) }
-    let size = try StoreError.disk { try bundle.file.size }
+    let size = try StoreError.disk { () throws(SystemError) in try bundle.file.size }
     guard size == bundle.record.size else { throw .damaged }
     return bundle
   }
