@@ -128,7 +128,7 @@ struct ServerAddress: Sendable, Hashable {
 
 /// The sources of time and randomness.
 public struct ClientEnvironment: Sendable {
-  /// Returns the current time, to convert a `Retry-After` date into a delay.
+  /// Returns the current time. An ``UploadQueue`` calls it with its lock held, so it must not use the queue.
   public var now: @Sendable () -> Date
   /// Waits, and throws if the task is cancelled.
   public var sleep: @Sendable (Duration) async throws -> Void

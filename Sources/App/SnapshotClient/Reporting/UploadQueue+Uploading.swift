@@ -15,10 +15,11 @@ extension UploadQueue {
     for item in items {
       if case .waiting = item.state { permitted[item.id] = configuration.network.permits(item) }
     }
-    let now = configuration.environment.now()
     change { [permitted] state in
       if endsTakeOver { state.isTakingOver = false }
       guard let folder = state.folder, !state.isClosing, !state.isTakingOver else { return }
+      // Read under the lock, so that no later call has already used a later setting of the clock.
+      let now = configuration.environment.now()
       for item in state.core.takeDue(at: now, permitted: permitted) {
         let (client, generation) = (state.client, state.generation)
         state.running[item.id] = Task(priority: .utility) { [self] in

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HTTPClient
 import HTTPTypes
@@ -41,6 +42,28 @@ import Testing
     let id = try await reporter.attach(report: fixture.report)
     let item = try await reporter.queue.upload(id, waitingFor: .time)
     #expect(item.nextTry == start.addingTimeInterval(602.5))
+    await reporter.queue.close()
+  }
+
+  @Test func `no call decides by a new time while another one still decides by the former`() async throws {
+    let (clock, setting) = (fixture.clock, ClockSetting())
+    let reporter = try fixture.reporter(UploadTransport([.status(500)])) {
+      // The queue asks for the network, and then for the time.
+      $0.network = NetworkPolicy { item in
+        if item.failures == 1 { setting.arm() }
+        return true
+      }
+      $0.environment.now = {
+        let former = clock.now
+        setting.change { clock.set(former.addingTimeInterval(-86_400)) }
+        return former
+      }
+    }
+    setting.use(reporter.queue)
+    let past = clock.now.addingTimeInterval(-86_400)
+    let id = try await reporter.attach(report: fixture.report)
+    try await reporter.queue.upload(id) { $0.nextTry == past.addingTimeInterval(2.5) }
+    for await isOvertaken in setting.results { #expect(!isOvertaken) }
     await reporter.queue.close()
   }
 
@@ -161,5 +184,33 @@ import Testing
     #expect(await reporter.queue.outcome(of: id)?.state == .done)
     #expect(transport.idle.value == server.requests.map { _ in sample.queue })
     await reporter.queue.close()
+  }
+}
+
+/// Sets a clock back once, while a queue reads it.
+private final class ClockSetting: Sendable {
+  private let state = Lock<(isArmed: Bool, queue: UploadQueue?)>((false, nil))
+  /// Whether the queue used the new time before it got the former one; one element.
+  let results: AsyncStream<Bool>
+  private let result: AsyncStream<Bool>.Continuation
+
+  init() { (results, result) = AsyncStream.makeStream() }
+
+  func use(_ queue: UploadQueue) { state.withLock { $0.queue = queue } }
+
+  /// Lets the next reading of the clock be the one.
+  func arm() { state.withLock { $0.isArmed = true } }
+
+  /// Calls `set`, and then the queue on another thread, which waits if the queue holds its lock.
+  func change(_ set: () -> Void) {
+    guard let queue = state.withLock({ $0.isArmed ? $0.queue.take() : nil }) else { return }
+    set()
+    let isUsed = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      queue.networkChanged()
+      isUsed.signal()
+    }
+    result.yield(isUsed.wait(timeout: .now() + 0.2) == .success)
+    result.finish()
   }
 }
