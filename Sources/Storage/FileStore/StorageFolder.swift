@@ -46,7 +46,9 @@ final class StorageFolder: Sendable {
   }
 
   private func hasSpace(for count: Int64) throws(StoreError) -> Bool {
-    try StoreError.disk { () throws(SystemError) in try faults.availableBytes(layout.root) - count >= reserve }
+    try StoreError.disk { () throws(SystemError) in
+      try faults.availableBytes(layout.root) - count >= reserve
+    }
   }
 
   /// Returns when all of `targets` would survive a power cut.
