@@ -358,7 +358,7 @@ private final class FakeS3Storage: HTTPHandler {
       return .document("<Error><Code>InvalidPart</Code><RequestId>fake</RequestId></Error>")
     }
     state.uploads[id] = nil
-    state.objects[call.key] = Object(Data(parts.joined()))
+    state.objects[call.key] = Object(parts.reduce(into: Data()) { $0.append($1) })
     return .document("<CompleteMultipartUploadResult/>")
   }
 }

@@ -110,6 +110,8 @@ import Testing
     let resumable = try await killed.createUpload(.of(sample)).id
     let (copy, probe) = (try storage.copyAfterCrash(), StepProbe())
     probe.fail(.repairUploads)
+    // An operation that joined a repair that fails in the background would fail with it.
+    probe.fail(.repairInBackground)
     let store = try await storage.open(faults: probe.faults, at: copy, waits: false)
     #expect(await uploadFailure { _ = try await store.uploadSession(resumable) } == "store system")
     let upload = try await store.beginUpload(expecting: nil)
