@@ -59,8 +59,11 @@ public final class SmallDisk: Sendable {
       try Folder.removeIfPresent(filler.path)
       let count = max(0, try available - bytes)
       do {
-        return try Data(repeating: 0xF1, count: Int(count)).write(to: filler)
-      } catch CocoaError.fileWriteOutOfSpace {
+        // Unlike one of Foundation, this file is not passed to programs that other tests start meanwhile. The disk
+        // would remain full until they end.
+        let file = try File(filler.path, .create(mode: 0o600))
+        return try file.write([UInt8](repeating: 0xF1, count: Int(count)), at: 0)
+      } catch  where error.isOutOfSpace {
         // Another program has used some of it meanwhile.
       }
     }
