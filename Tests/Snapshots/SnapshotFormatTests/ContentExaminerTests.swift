@@ -29,7 +29,9 @@ import Testing
     (#"{"a":[1,2"#, .json, .cutOff(bytes: 9)),
     (#"{"a":"\#(String(repeating: "é", count: 4000))"#, .json, .cutOff(bytes: 8006)),
     ("{\"a\":\"\(String(repeating: "x", count: 9000))\"\n,!", .json, .invalidJSON(line: 2, column: 2)),
+    ("{\"a\":\"\(String(repeating: "x", count: 5000))\0\0\"}", .json, .invalidJSON(line: 1, column: 5007)),
     ("[2026-11-27 10:00] Started", .text, nil),
+    (String(repeating: "a line\n", count: 700) + String(repeating: "\0", count: 5000), .text, nil),
     ("[INFO] Started", .text, nil),
     ("Hello", .text, nil),
     ("", .empty, .empty),
@@ -38,6 +40,10 @@ import Testing
     ("<HTML><body><h1 class=x>Service Unavailable</h1>", .html, .errorPage(status: nil)),
     ("<html><title>404 ways to cook</title></html>", .html, .errorPage(status: 404)),
     ("<html><title>Recipes</title><h1>Soup</h1></html>", .html, nil),
+    (
+      "<html><style>\(String(repeating: " ", count: 9000))</style><h1>Forbidden</h1>", .html,
+      .errorPage(status: nil)
+    ),
     ("<?xml version=\"1.0\"?><feed/>", .xml, nil),
     ("<?xml version=\"1.0\"?><!DOCTYPE plist><plist version=\"1.0\"/>", .propertyList, nil),
     ("bplist00", .propertyList, nil),

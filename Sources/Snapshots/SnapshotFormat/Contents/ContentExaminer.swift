@@ -1,9 +1,12 @@
 /// Examines the contents of a recording, which arrive in pieces of any size, in constant memory.
 ///
-/// JSON is read to its end; of everything else, the first bytes decide. A value type, not to be shared.
+/// JSON is read to its end; of everything else, the first bytes decide. The size of the pieces makes no difference. A
+/// value type, not to be shared.
 public struct ContentExaminer {
   /// The number of bytes that decide the kind.
   static let headLength = 4096
+  /// The number of bytes of a page in HTML in which the title and the first heading are looked for.
+  private static let pageLength = 64 << 10
 
   private let expectsJSON: Bool
   private var head: [UInt8] = []
@@ -20,6 +23,7 @@ public struct ContentExaminer {
     placeholders.take(piece)
     guard kind == nil else {
       json?.take(piece)
+      if kind == .html, head.count < Self.pageLength { head += piece }
       return
     }
     head += piece
@@ -32,7 +36,7 @@ public struct ContentExaminer {
     var state = ContentState(kind ?? .empty, redactedPlaces: placeholders.count)
     switch state.kind {
     case .empty: state.problem = .empty
-    case .html: state.problem = ErrorPage.problem(of: head)
+    case .html: state.problem = ErrorPage.problem(of: head.prefix(Self.pageLength))
     default: break
     }
     guard json != nil else { return state }
@@ -47,7 +51,7 @@ public struct ContentExaminer {
   }
 
   private mutating func decide() {
-    let kind = ContentKind.of(head)
+    let kind = ContentKind.of(Array(head.prefix(Self.headLength)))
     self.kind = kind
     guard kind == .json || expectsJSON && kind == .text else { return }
     self.kind = .json

@@ -63,7 +63,7 @@ enum ErrorPage {
   private static let titleLength = 300
 
   /// The problem that a page with this beginning has; `nil` if its title and first heading report no error.
-  static func problem(of head: [UInt8]) -> RecordingProblem? {
+  static func problem(of head: ArraySlice<UInt8>) -> RecordingProblem? {
     let page = String(decoding: head, as: UTF8.self).lowercased()
     for element in ["<title", "<h1"] {
       guard let text = text(of: element, in: page) else { continue }
