@@ -18,6 +18,8 @@ package final class FakeS3Server: Sendable {
     package var wantsBareVersions = false
     package var ignoresIfNoneMatch = false
     package var ignoresIfMatch = false
+    /// Makes no object of some of the parts of an upload only, like Ceph's gateway.
+    package var wantsAllParts = false
     /// The maximum length of a page in lists, if less than the client asks for.
     package var pageLength = 1000
 
@@ -350,6 +352,7 @@ private final class FakeS3Storage: HTTPHandler {
     let named = text.matches(of: /<PartNumber>(\d+)<\/PartNumber><ETag>"([0-9a-f]+)"/).map {
       (Int($0.output.1) ?? 0, String($0.output.2))
     }
+    if defects.wantsAllParts, named.count != upload.parts.count { return .error(400, "InvalidPart") }
     let parts = named.compactMap { number, etag in
       upload.parts[number].flatMap { $0.etag == etag ? $0.bytes : nil }
     }

@@ -105,7 +105,8 @@ final class S3Uploads: Sendable {
     for part in parts {
       let bytes = folder.newUpload()
       defer { bytes.remove() }
-      try await objects.read(part, into: bytes)
+      // Only a holder of the lease changes a row.
+      try await objects.read(part, into: bytes) { _ in }
       try await staged.append(contentsOf: bytes)
     }
     var row = UploadRow(session)
@@ -188,20 +189,29 @@ final class S3Uploads: Sendable {
     let staged = await copies.take(id) ?? folder.newUpload()
     do {
       try await folder.requireSpace(for: held.row.session.offset - staged.size)
-      try await objects.read(held.row, into: staged)
-      var (row, lease) = (held.row, held.lease)
-      defer { held.row = row }
-      return try await publisher.publish(staged, as: attachment, after: row.session.progress.snapshot) {
-        [leases] record throws(StoreError) in
+      try await objects.read(held.row, into: staged) { row throws(StoreError) in
+        try await save(row, whilePublishing: &held)
+      }
+      return try await publisher.publish(
+        staged, as: attachment, after: held.row.session.progress.snapshot
+      ) { record throws(StoreError) in
+        var row = held.row
         row.session.beginPublishing(record.sha256, as: record.id)
-        guard try await leases.rows.update(row, under: lease, for: leases.duration) else {
-          throw .unavailable("Another server publishes the upload \(id.abbreviation).")
-        }
+        try await save(row, whilePublishing: &held)
       }
     } catch {
       if UploadRefusal(error) == nil { copies.keep(staged, of: id) } else { staged.remove() }
       throw error
     }
+  }
+
+  private func save(
+    _ row: UploadRow, whilePublishing held: inout UploadLeases.Held
+  ) async throws(StoreError) {
+    guard try await rows.update(row, under: held.lease, for: leases.duration) else {
+      throw .unavailable("Another server publishes the upload \(row.session.id.abbreviation).")
+    }
+    held.row = row
   }
 
   /// Records that the upload is published. If this fails, the next server repeats the publication, which then finds the

@@ -33,11 +33,16 @@ struct UploadObjects: Sendable {
   }
 
   /// Appends the bytes of `row` to `staged`, which has the first of them already, or none.
-  func read(_ row: UploadRow, into staged: StagedUpload) async throws(StoreError) {
+  /// - Parameter save: stores the row if its object has parts that are not recorded.
+  func read(
+    _ row: UploadRow, into staged: StagedUpload, _ save: (UploadRow) async throws(StoreError) -> Void
+  ) async throws(StoreError) {
     let length = row.object.length
-    if staged.size < length { try await assemble(row.object) }
+    var row = row
+    if staged.size < length { try await assemble(&row, save) }
     while staged.size < length {
-      let range = staged.size..<min(staged.size + S3StoreLimits.readBytes, length)
+      let place = row.object.place(of: staged.size)
+      let range = place.offset..<place.offset + min(S3StoreLimits.readBytes, place.count)
       let bytes = try await StoreError.accessing { () async throws(S3Error) in
         try await client.get(ObjectKeys.upload(row.object.name), range: range)
       }
@@ -51,13 +56,35 @@ struct UploadObjects: Sendable {
   }
 
   /// Makes one object of the parts, because parts can't be read.
-  private func assemble(_ object: UploadObject) async throws(StoreError) {
-    guard case .parts(_, let parts, _) = object.contents, let upload = S3MultipartUpload(object) else {
-      return
+  ///
+  /// Ceph refuses to make an object of some of the parts only, unlike Amazon. Parts that are not recorded are then in the
+  /// object too. Their places are stored before, because afterwards the parts can't be listed.
+  private func assemble(
+    _ row: inout UploadRow, _ save: (UploadRow) async throws(StoreError) -> Void
+  ) async throws(StoreError) {
+    guard case .parts(let id, let parts, let number) = row.object.contents,
+      let upload = S3MultipartUpload(row.object)
+    else { return }
+    do throws(S3Error) {
+      try await complete(upload, row.object)
+    } catch {
+      guard case .refused(let refusal) = error, refusal.code == "InvalidPart" else { throw StoreError(error) }
+      let numbers = Set(parts.map(\.number))
+      let others = try await StoreError.accessing { () async throws(S3Error) in
+        try await client.parts(of: upload)
+      }.filter { !numbers.contains($0.number) }
+      guard !others.isEmpty else { throw StoreError(error) }
+      let all = parts + others.compactMap(UploadObject.Part.init(unrecorded:))
+      row.object.contents = .parts(upload: id, all.sorted { $0.number < $1.number }, lastNumber: number)
+      try await save(row)
+      let object = row.object
+      try await StoreError.accessing { () async throws(S3Error) in try await complete(upload, object) }
     }
-    try await StoreError.accessing { () async throws(S3Error) in
-      try await client.assemble(upload, parts: parts.compactMap(S3Part.init), size: object.length)
-    }
+  }
+
+  private func complete(_ upload: S3MultipartUpload, _ object: UploadObject) async throws(S3Error) {
+    guard case .parts(_, let parts, _) = object.contents else { return }
+    try await client.assemble(upload, parts: parts.compactMap(S3Part.init), size: object.storedLength)
   }
 
   /// Writes an object from a file.
@@ -90,6 +117,13 @@ extension S3MultipartUpload {
   init?(_ object: UploadObject) {
     guard case .parts(let id, _, _) = object.contents else { return nil }
     self.init(key: ObjectKeys.upload(object.name), id: id)
+  }
+}
+
+extension UploadObject.Part {
+  fileprivate init?(unrecorded part: S3Part) {
+    guard let size = part.size else { return nil }
+    self.init(number: part.number, version: part.etag.value, size: size, isUnrecorded: true)
   }
 }
 

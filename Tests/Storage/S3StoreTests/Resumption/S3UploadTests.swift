@@ -91,8 +91,11 @@ import Testing
     }
   }
 
-  @Test func `a part that a server writes late is not a part of the upload`() async throws {
-    try await withFakeS3 { server in
+  @Test(arguments: [false, true])
+  func `a part that a server writes late is not a part of the upload`(wantsAllParts: Bool) async throws {
+    var defects = FakeS3Server.Defects()
+    defects.wantsAllParts = wantsAllParts
+    try await withFakeS3(defects) { server in
       let rows = InMemoryUploadRows()
       let (one, other) = (
         try await S3Node(server, attempts: 1, rows: rows, Self.small),
@@ -116,8 +119,23 @@ import Testing
           == "store unavailable")
       #expect(try await other.store.uploadSession(id).offset == 120)
       try await other.store.append(sample.bytes[120...], to: id)
+      // One server makes the object and can't read it, and another one goes on.
+      let passed = Lock(wantsAllParts ? 1 : 0)
+      server.inject { call in
+        guard call.method == "GET", call.key.hasPrefix("uploads/") else { return nil }
+        return passed.withLock { passed in
+          passed -= 1
+          return passed < 0 ? .refused(status: 500, code: "InternalError") : nil
+        }
+      }
+      #expect(
+        await uploadFailure {
+          _ = try await one.store.commitUpload(id, as: .of(sample, expected: sample.sha256))
+        } == "store unavailable")
+      server.inject(nil)
       _ = try await other.store.commitUpload(id, as: .of(sample, expected: sample.sha256))
       #expect(try await one.store.open(sample.id).contents == sample.bytes)
+      #expect(server.openUploads == 0)
       for node in [one, other] { await node.store.close() }
     }
   }
@@ -228,6 +246,15 @@ import Testing
       let sample = SampleBundle(count: 18 << 20)
       let id = try await nodes[0].store.createUpload(.of(sample)).id
       try await nodes[0].store.append(sample.bytes[..<(6 << 20)], to: id, pieceSize: 1 << 20)
+      // A server that is killed here has written a part, but not recorded it.
+      let object = try #require(try await rows.row(id)).object
+      guard case .parts(let upload, _, let number) = object.contents else {
+        Issue.record("There are no parts: \(object)")
+        return
+      }
+      _ = try await client.uploadPart(
+        number, of: S3MultipartUpload(key: "uploads/\(object.name)", id: upload),
+        S3Body(Data(count: 5 << 20)))
       try await nodes[1].store.append(
         sample.bytes[(6 << 20)..<(13 << 20)], to: id, pieceSize: 1 << 20, checkpoints: true, .broken)
       try await nodes[0].store.append(sample.bytes[(13 << 20)...], to: id, pieceSize: 1 << 20)

@@ -30,12 +30,16 @@ package struct UploadObject: Sendable, Hashable, Codable {
     package let version: String
     /// The length in bytes.
     package let size: Int64
+    /// Whether the bytes do not belong to the upload: a server wrote them, but ended before it recorded the part.
+    /// `nil` means `false`, as in rows of earlier versions.
+    package private(set) var isUnrecorded: Bool?
 
     /// Creates a part.
-    package init(number: Int, version: String, size: Int64) {
+    package init(number: Int, version: String, size: Int64, isUnrecorded: Bool = false) {
       self.number = number
       self.version = version
       self.size = size
+      self.isUnrecorded = isUnrecorded ? true : nil
     }
   }
 
@@ -65,9 +69,29 @@ package struct UploadObject: Sendable, Hashable, Codable {
   package var length: Int64 {
     switch contents {
     case .none: 0
-    case .parts(_, let parts, _): parts.reduce(0) { $0 + $1.size }
+    case .parts(_, let parts, _): parts.reduce(0) { $0 + ($1.isUnrecorded == true ? 0 : $1.size) }
     case .whole(let length): length
     }
+  }
+
+  /// The length of the object that contains the bytes, or of the one that its parts will make.
+  package var storedLength: Int64 {
+    guard case .parts(_, let parts, _) = contents else { return length }
+    return parts.reduce(0) { $0 + $1.size }
+  }
+
+  /// Where the byte at `offset` of the upload is in the object, and how many of the following bytes are behind it.
+  package func place(of offset: Int64) -> (offset: Int64, count: Int64) {
+    guard case .parts(_, let parts, _) = contents else { return (offset, length - offset) }
+    var (start, left) = (Int64(0), offset)
+    for part in parts {
+      if part.isUnrecorded != true {
+        if left < part.size { return (start + left, part.size - left) }
+        left -= part.size
+      }
+      start += part.size
+    }
+    return (start, 0)
   }
 }
 
