@@ -27,6 +27,12 @@ final class ManualClock: Sendable {
 
   /// Waits until a task sleeps until `due`, and then sets the clock to that time.
   func reach(_ due: Date) async {
+    await waitForSleep(until: due)
+    set(due)
+  }
+
+  /// Waits until a task sleeps until `due`.
+  func waitForSleep(until due: Date) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isThere = state.withLock { state in
@@ -43,7 +49,6 @@ final class ManualClock: Sendable {
       }
       for continuation in waiting { continuation.resume() }
     }
-    set(due)
   }
 
   /// Sets the clock to `date`, which can be earlier or later.

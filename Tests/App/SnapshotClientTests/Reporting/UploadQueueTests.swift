@@ -109,6 +109,7 @@ import Testing
     let first = try await reporter.attach(report: fixture.report)
     let waiting = try await reporter.queue.upload(first, waitingFor: .time)
     #expect(waiting.nextTry == start.addingTimeInterval(602.5))
+    await fixture.clock.waitForSleep(until: try #require(waiting.nextTry))
     let second = try await reporter.attach(report: fixture.report)
     try await reporter.queue.upload(second, waitingFor: .time)
     reporter.queue.networkChanged()
@@ -140,7 +141,9 @@ import Testing
     let transport = UploadTransport([.status(500), .status(500)])
     var reporter = try fixture.reporter(transport)
     let id = try await reporter.attach(report: fixture.report)
-    try await reporter.queue.upload(id) { $0.failures == 1 && $0.state == .waiting(.time) }
+    let failed = try await reporter.queue.upload(id) { $0.failures == 1 && $0.state == .waiting(.time) }
+    // An alarm that the failure sets later would begin to sleep at a time that this test has set.
+    await fixture.clock.waitForSleep(until: try #require(failed.nextTry))
     for days in [-365.0, -10] {
       let right = fixture.clock.now.addingTimeInterval(days * 86_400)
       if isRelaunched { await reporter.queue.close() }
