@@ -55,7 +55,11 @@ package enum UploadRowsKind: CaseIterable, Sendable {
         .parts(upload: "2~a/b+c", [], lastNumber: 1),
         .parts(
           upload: "2~a/b+c",
-          [.init(number: 1, version: "9b2c-1", size: 5 << 20), .init(number: 3, version: "\"", size: 1)],
+          [
+            .init(number: 1, version: "9b2c-1", size: 5 << 20),
+            .init(number: 2, version: "1", size: 7, isUnrecorded: true),
+            .init(number: 3, version: "\"", size: 1),
+          ],
           lastNumber: 10_000),
         .whole(length: 1 << 40), .none,
       ] {

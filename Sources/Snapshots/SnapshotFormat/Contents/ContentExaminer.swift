@@ -51,7 +51,7 @@ public struct ContentExaminer {
   }
 
   private mutating func decide() {
-    let kind = ContentKind.of(Array(head.prefix(Self.headLength)))
+    let kind = ContentKind.of(head.prefix(Self.headLength))
     self.kind = kind
     guard kind == .json || expectsJSON && kind == .text else { return }
     self.kind = .json

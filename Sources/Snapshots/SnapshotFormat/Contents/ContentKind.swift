@@ -5,7 +5,7 @@ enum ContentKind {
     [0x89, 0x50, 0x4E, 0x47], [0xFF, 0xD8, 0xFF], Array("GIF8".utf8),
   ]
 
-  static func of(_ head: [UInt8]) -> ContentState.Kind {
+  static func of(_ head: ArraySlice<UInt8>) -> ContentState.Kind {
     if head.isEmpty { return .empty }
     if images.contains(where: head.starts) { return .image }
     if head.starts(with: Array("RIFF".utf8)), head.dropFirst(8).starts(with: Array("WEBP".utf8)) {
@@ -17,7 +17,7 @@ enum ContentKind {
     if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) { return .text }
     guard isText(head) else { return .binary }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = (head.starts(with: mark) ? head.dropFirst(mark.count) : head[...]).drop { isSpace($0) }
+    let text = (head.starts(with: mark) ? head.dropFirst(mark.count) : head).drop { isSpace($0) }
     switch text.first {
     case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
     case UInt8(ascii: "<"): return markup(text)
@@ -33,7 +33,7 @@ enum ContentKind {
     return .text
   }
 
-  private static func isText(_ head: [UInt8]) -> Bool {
+  private static func isText(_ head: ArraySlice<UInt8>) -> Bool {
     var unusual = 0
     for byte in head {
       if byte == 0 { return false }
@@ -43,7 +43,7 @@ enum ContentKind {
   }
 
   /// Whether the bytes are mostly UTF-8: a character may be cut off at the end, and a few may be broken.
-  private static func hasFewBrokenCharacters(_ head: [UInt8]) -> Bool {
+  private static func hasFewBrokenCharacters(_ head: ArraySlice<UInt8>) -> Bool {
     let broken = String(decoding: head, as: UTF8.self).unicodeScalars.count { $0 == "\u{FFFD}" }
     return broken <= max(2, head.count / 16)
   }

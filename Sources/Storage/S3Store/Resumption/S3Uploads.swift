@@ -105,7 +105,7 @@ final class S3Uploads: Sendable {
     for part in parts {
       let bytes = folder.newUpload()
       defer { bytes.remove() }
-      // Only a holder of the lease changes a row.
+      // Only a holder of the lease changes a row, so the places of unrecorded parts are not stored here.
       try await objects.read(part, into: bytes) { _ in }
       try await staged.append(contentsOf: bytes)
     }

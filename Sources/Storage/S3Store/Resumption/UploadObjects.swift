@@ -66,7 +66,7 @@ struct UploadObjects: Sendable {
       let upload = S3MultipartUpload(row.object)
     else { return }
     do throws(S3Error) {
-      try await complete(upload, row.object)
+      try await complete(upload, parts)
     } catch {
       guard case .refused(let refusal) = error, refusal.code == "InvalidPart" else { throw StoreError(error) }
       let numbers = Set(parts.map(\.number))
@@ -74,17 +74,20 @@ struct UploadObjects: Sendable {
         try await client.parts(of: upload)
       }.filter { !numbers.contains($0.number) }
       guard !others.isEmpty else { throw StoreError(error) }
-      let all = parts + others.compactMap(UploadObject.Part.init(unrecorded:))
-      row.object.contents = .parts(upload: id, all.sorted { $0.number < $1.number }, lastNumber: number)
+      let all = (parts + others.compactMap(UploadObject.Part.init(unrecorded:))).sorted {
+        $0.number < $1.number
+      }
+      row.object.contents = .parts(upload: id, all, lastNumber: number)
       try await save(row)
-      let object = row.object
-      try await StoreError.accessing { () async throws(S3Error) in try await complete(upload, object) }
+      try await StoreError.accessing { () async throws(S3Error) in try await complete(upload, all) }
     }
   }
 
-  private func complete(_ upload: S3MultipartUpload, _ object: UploadObject) async throws(S3Error) {
-    guard case .parts(_, let parts, _) = object.contents else { return }
-    try await client.assemble(upload, parts: parts.compactMap(S3Part.init), size: object.storedLength)
+  private func complete(
+    _ upload: S3MultipartUpload, _ parts: [UploadObject.Part]
+  ) async throws(S3Error) {
+    try await client.assemble(
+      upload, parts: parts.compactMap(S3Part.init), size: parts.reduce(0) { $0 + $1.size })
   }
 
   /// Writes an object from a file.

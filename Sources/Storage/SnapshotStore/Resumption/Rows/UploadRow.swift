@@ -74,13 +74,8 @@ package struct UploadObject: Sendable, Hashable, Codable {
     }
   }
 
-  /// The length of the object that contains the bytes, or of the one that its parts will make.
-  package var storedLength: Int64 {
-    guard case .parts(_, let parts, _) = contents else { return length }
-    return parts.reduce(0) { $0 + $1.size }
-  }
-
-  /// Where the byte at `offset` of the upload is in the object, and how many of the following bytes are behind it.
+  /// Where the byte at `offset` of the upload is in the object, and how many bytes of the upload follow there without a
+  /// gap, including this one.
   package func place(of offset: Int64) -> (offset: Int64, count: Int64) {
     guard case .parts(_, let parts, _) = contents else { return (offset, length - offset) }
     var (start, left) = (Int64(0), offset)
