@@ -18,7 +18,8 @@ struct ManifestScanner {
   /// A value, or the error in it.
   typealias Reading<Value> = Result<Value, ManifestProblem>
 
-  /// The first key that occurred twice in one object.
+  /// The first key that occurred twice in one object. Parsers differ in the value that they use for such a key, so the
+  /// document would have different meanings (RFC 8259 §4).
   private(set) var repeatedKey: String?
 
   private let limits: Manifest.Limits
@@ -185,12 +186,12 @@ extension ManifestScanner {
     _ member: (inout Self, String) throws(Failure) -> Bool
   ) throws(Failure) {
     try expect(.beginObject, "an object")
-    var keys = KeySet()
+    var keys: Set<String> = []
     var unknownLength = 0
     while try next() == .key {
       let start = json.tokenizer.range.lowerBound
       let key = try text()
-      let isNew = keys.insert(key)
+      let isNew = keys.insert(key).inserted
       if !isNew { repeatedKey = repeatedKey ?? key }
       if isNew, try member(&self, key) { continue }
       unknownEnd = start + limits.unknownLength - unknownLength
@@ -203,10 +204,10 @@ extension ManifestScanner {
 
   /// Skips a value.
   fileprivate mutating func pass() throws(Failure) {
-    var open: [KeySet] = []
+    var open: [Set<String>] = []
     repeat {
       switch try next() {
-      case .beginObject, .beginArray: open.append(KeySet())
+      case .beginObject, .beginArray: open.append([])
       case .endObject, .endArray: open.removeLast()
       case .key: try insert(text(), in: &open[open.count - 1])
       default: break
@@ -214,8 +215,8 @@ extension ManifestScanner {
     } while !open.isEmpty
   }
 
-  private mutating func insert(_ key: String, in keys: inout KeySet) {
-    if !keys.insert(key) { repeatedKey = repeatedKey ?? key }
+  private mutating func insert(_ key: String, in keys: inout Set<String>) {
+    if !keys.insert(key).inserted { repeatedKey = repeatedKey ?? key }
   }
 
   /// Reads any value that is nested at most ``JSONValue/maximumDepth`` levels below the top.
@@ -239,11 +240,10 @@ extension ManifestScanner {
       while try !takesEnd() { values.append(try value()) }
       return .array(values)
     case .beginObject:
-      var keys = KeySet()
       var members: [String: JSONValue] = [:]
       while try next() == .key {
         let key = try text()
-        insert(key, in: &keys)
+        if members.keys.contains(key) { repeatedKey = repeatedKey ?? key }
         members[key] = try value()
       }
       return .object(members)
@@ -398,25 +398,5 @@ extension SnapshotJSON {
     }
     try scanner.pass()
     return scanner.repeatedKey != nil
-  }
-}
-
-/// The keys of one object in a JSON document, to detect repeated keys. Parsers differ in the value that they use for a
-/// repeated key, so such a document would have different meanings (RFC 8259 §4).
-struct KeySet {
-  private var few: [String] = []
-  private var many: Set<String> = []
-
-  /// Adds a key and returns whether it is new.
-  mutating func insert(_ key: String) -> Bool {
-    // Most objects are small, and creating a hash table for them would take most of the time.
-    if many.isEmpty {
-      guard !few.contains(key) else { return false }
-      if few.isEmpty { few.reserveCapacity(8) }
-      few.append(key)
-      if few.count > 16 { many = Set(few) }
-      return true
-    }
-    return many.insert(key).inserted
   }
 }
