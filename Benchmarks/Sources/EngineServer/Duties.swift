@@ -1,8 +1,7 @@
 import SystemIO
 
 /// What a server of private data can't leave out of a fetch: it looks whether tokens were changed and whether its audit
-/// log is in its place, and appends a line to the log. With several requests at once, the product does it for all of
-/// them together.
+/// log is in its place, and appends a line to the log. The product writes lines that wait together with one write.
 struct Duties: Sendable {
   private let folder: String
   private let log: File
