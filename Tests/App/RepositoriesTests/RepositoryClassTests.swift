@@ -106,4 +106,15 @@ import Testing
     #expect(Set(found.map(\.name)).count == 1)
     #expect(found.count == 10)
   }
+
+  @Test func `a repository that opens does not disturb one that writes`() async throws {
+    let storage = FileStorage<Int>(file: folder.file("number.json"))
+    try storage.save(0)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { for number in 1...200 { try storage.save(number) } }
+      group.addTask { for _ in 1...2_000 { _ = try storage.load { _ in } } }
+      try await group.waitForAll()
+    }
+    #expect(try storage.load { _ in } == 200)
+  }
 }

@@ -117,9 +117,10 @@ extension StoredFile {
     }
   }
 
-  /// Removes temporary files that a crash left behind.
+  /// Removes temporary files that a crash left behind. Another repository of this process may just be writing its own.
   func removeStaged() {
-    for suffix in suffixes where suffix.hasSuffix(".staged") {
+    let own = "\(ProcessInfo.processInfo.processIdentifier)-"
+    for suffix in suffixes where suffix.hasSuffix(".staged") && !suffix.hasPrefix(own) {
       // The next launch tries again.
       do { try Folder.removeIfPresent(path + "." + suffix) } catch {}
     }

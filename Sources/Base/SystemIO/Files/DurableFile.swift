@@ -26,7 +26,7 @@ public enum DurableFile {
   ///
   /// A reader of `path` sees either the old or the new contents, also after a crash or an error at any point. If
   /// several calls run concurrently, the file has the contents of one of them. A crash can leave a temporary file
-  /// behind; its name starts with the name of `path` and ends in `.staged`.
+  /// behind; its name is that of `path`, a dot, the process's identifier, a hyphen, a number and `.staged`.
   public static func replace(_ path: String, with bytes: [UInt8], mode: UInt16 = 0o600) throws(SystemError) {
     try OpenFolder(Folder.parent(of: path)).replaceDurably(Folder.name(of: path), with: bytes, mode: mode)
   }
